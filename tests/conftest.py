@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-ROOT = Path(__file__).resolve().parents[1]
-
 # Two workers share two cores: more threads each would only make them wait. Child
 # processes (notebooks, the command line) inherit the variables.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import architecture
 import pytest
-from conftest import ROOT
 
 import spam_core
 
+ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "spam_core"
 APP = ROOT / "app"
 HEAVY = ("streamlit", "plotly", "shap", "lime", "interpret", "xgboost")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
+ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT = 600  # seconds for one block
 # The page shows California. Without the folder of real tables it can't be had offline,
 # so the same commands are then run on a table of its kind that always can.
