@@ -1,0 +1,26 @@
+"""Figures of what the library works out: values in, plotly figures out.
+
+Nothing here computes. Each function takes a value object by its attributes and returns
+a plain ``plotly.graph_objects.Figure``, which works in a notebook, in the dashboard and
+in a report alike. :func:`alt_text` says in words what a figure shows and :func:`table`
+gives the same numbers as a frame.
+"""
+
+from __future__ import annotations
+
+from spam_core.plots.history import history
+from spam_core.plots.importance import importance
+from spam_core.plots.matrix import matrix
+from spam_core.plots.reading import alt_text, table
+from spam_core.plots.shape import shape
+from spam_core.plots.surface import surface
+
+__all__ = [
+    "alt_text",
+    "history",
+    "importance",
+    "matrix",
+    "shape",
+    "surface",
+    "table",
+]
