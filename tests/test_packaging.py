@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
+import architecture
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -88,3 +91,23 @@ def test_the_version_is_a_release() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", spam_core.__version__)
     assert PROJECT["project"]["dynamic"] == ["version"]
     assert (ROOT / "spam_core" / "py.typed").is_file()
+
+
+def test_what_the_library_imports_is_declared() -> None:
+    declared = {
+        canonicalize_name(Requirement(text).name)
+        for group in (PROJECT["project"]["dependencies"], *EXTRAS.values())
+        for text in group
+    }
+    provided_by = packages_distributions()
+    outside = {
+        entry.name.split(".")[0]
+        for entry in architecture.imports(ROOT / "spam_core", "spam_core")
+    } - {"spam_core", *sys.stdlib_module_names}
+    assert {"torch", "sklearn"} <= outside
+    undeclared = {
+        module
+        for module in outside
+        if declared.isdisjoint(map(canonicalize_name, provided_by.get(module, ())))
+    }
+    assert undeclared == set()
