@@ -1,0 +1,276 @@
+"""What every estimator does with a user's table and target."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_sample_weight,
+    check_is_fitted,
+)
+
+from spam_core.data.columns import as_frame
+from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.training.losses import Task
+
+
+class TabularEstimator(BaseEstimator):
+    """Base of estimators that encode a table themselves.
+
+    Subclasses set `encoder_` in `_fit_rows` and read rows through `_encode`.
+    """
+
+    encoder_: TableEncoder
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    @property
+    def feature_names_(self) -> tuple[str, ...]:
+        """Column names in training order; made up if the table had none."""
+        check_is_fitted(self)
+        return self.encoder_.feature_names
+
+    def _check_X(self, X: Any) -> pd.DataFrame:
+        """Training table as a labelled frame."""
+        if sp.issparse(X):
+            raise TypeError(
+                f"{type(self).__name__} got a sparse matrix, which it would have to "
+                "make dense. Pass a dense table (X.toarray())."
+            )
+        return as_frame(X)[0]
+
+    def _remember_names(self, X: Any) -> None:
+        _check_feature_names(self, X, reset=True)
+
+    def _encode(self, X: Any) -> Encoded:
+        """Encode rows to predict or explain."""
+        check_is_fitted(self)
+        if sp.issparse(X):
+            self._check_X(X)
+        frame, named = as_frame(X)
+        width = frame.shape[1]
+        if not (named and self.encoder_.named) and width != self.n_features_in_:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        if not len(frame):
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum "
+                "of 1 is required."
+            )
+        return self.encoder_.transform(X)
+
+    def _random_seed(self) -> int:
+        """A seed from `random_state`, leaving global state alone."""
+        state = getattr(self, "random_state", None)
+        if state is None:
+            return int(np.random.default_rng().integers(2**31))
+        if isinstance(state, np.random.RandomState | np.random.Generator):
+            draw = getattr(state, "integers", None) or state.randint  # type: ignore[union-attr]
+            return int(draw(2**31 - 1))
+        return int(state)
+
+
+def check_target(y: Any, n_rows: int) -> NDArray[Any]:
+    """Return a target as a one-dimensional array without missing values.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, 1)
+    n_rows : int
+        Rows of the table.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there are several columns, or values are missing.
+    """
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None: expected one value "
+            "for each row."
+        )
+    if isinstance(y, pd.DataFrame | pd.Series):
+        values = y.squeeze(axis=1) if isinstance(y, pd.DataFrame) else y
+        if isinstance(values, pd.DataFrame):
+            raise ValueError(
+                f"Expected a target with one column, got {values.shape[1]}: "
+                f"{list(values.columns)[:5]}"
+            )
+        is_column = isinstance(y, pd.DataFrame)
+        series = values
+    else:
+        array = np.asarray(y)
+        is_column = array.ndim == 2 and array.shape[1] == 1
+        if array.ndim > 2 or (array.ndim == 2 and not is_column):
+            raise ValueError(
+                f"Expected a target of shape (n,), got {array.shape}: y should be a 1d "
+                "array."
+            )
+        if array.ndim == 0:
+            raise ValueError(f"Expected a target of shape (n,), got the scalar {y!r}")
+        series = pd.Series(array.ravel())
+    if is_column:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change "
+            "the shape of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+    if len(series) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: expected one "
+            f"target for each of {n_rows} rows, got {len(series)}."
+        )
+    missing = int(series.isna().sum())
+    if missing:
+        raise ValueError(
+            f"Input y contains NaN: {missing} of {len(series)} target values are "
+            "missing. Drop those rows or fill them in."
+        )
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.cat.categories.dtype)
+    values = series.to_numpy()
+    if values.dtype == object and len(values):
+        inferred = pd.api.types.infer_dtype(values)
+        if inferred in {"integer", "floating", "mixed-integer-float", "boolean"}:
+            values = np.array(values.tolist())
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError(
+            f"Input y contains infinity: {int(np.isinf(values).sum())} target values "
+            "are infinite."
+        )
+    return values
+
+
+def check_weight(
+    sample_weight: ArrayLike | None, X: pd.DataFrame
+) -> NDArray[np.float64]:
+    """Return one weight >= 0 a row; not all 0.
+
+    Raises
+    ------
+    ValueError
+        If there are too few or many, negative or missing ones, or all are 0.
+    """
+    weight = _check_sample_weight(
+        sample_weight, np.empty((len(X), 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.sum() > 0:
+        raise ValueError("Expected positive sample weights, got 0 for every row.")
+    return np.asarray(weight, dtype=np.float64)
+
+
+class RegressionTarget(RegressorMixin):
+    """Standardises a numeric target; mixed into regressors."""
+
+    def _read_target(
+        self, y: Any, n_rows: int
+    ) -> NDArray[np.float64]:
+        values = check_target(y, n_rows)
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Expected a numeric target, got {values.dtype} values such as "
+                f"{values[:3].tolist()!r}. For classes use a classifier."
+            ) from error
+
+
+class ClassificationTarget(ClassifierMixin):
+    """Turns labels into class indices; mixed into classifiers."""
+
+    classes_: NDArray[Any]
+
+    def _read_target(
+        self, y: Any, n_rows: int
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        values = check_target(y, n_rows)
+        if values.dtype == object:
+            kinds = {type(value) for value in values}
+            if len(kinds) > 1:
+                names = sorted(kind.__name__ for kind in kinds)
+                raise ValueError(
+                    f"Expected labels of one type, got a mixture of {names}. Convert "
+                    "them, for example with y.astype(str)."
+                )
+        check_classification_targets(values)
+        classes, index = np.unique(values, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "A classifier needs samples of at least 2 classes in the data, but the "
+                f"data contains only one class: {classes[0]!r}"
+            )
+        counts = np.bincount(index)
+        rare = classes[counts < 2]
+        if len(rare):
+            warnings.warn(
+                f"These classes have a single row each: {rare[:5].tolist()}",
+                UserWarning,
+                stacklevel=4,
+            )
+        return classes, index.astype(np.int64)
+
+    @property
+    def _task(self) -> Task:
+        return "binary" if len(self.classes_) == 2 else "multiclass"
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: the logit of ``classes_[1]``, or centred logits.
+
+        Parameters
+        ----------
+        X : table of n rows
+
+        Returns
+        -------
+        ndarray of shape (n,) for two classes, else (n, C)
+        """
+        scores = self._score(X)  # type: ignore[attr-defined]
+        return scores[:, 0] if scores.shape[1] == 1 else scores  # type: ignore[no-any-return]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, in the order of `classes_`.
+
+        Returns
+        -------
+        ndarray of shape (n, C), C >= 2
+        """
+        return to_probabilities(self._score(X))  # type: ignore[attr-defined]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(1)]
+
+
+def to_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sigmoid of one logit, or softmax of several: (n, 1) or (n, C) to (n, C)."""
+    logits = torch.from_numpy(scores)
+    if scores.shape[1] == 1:
+        positive = torch.sigmoid(logits)
+        negative = torch.sigmoid(-logits)
+        return torch.cat([negative, positive], 1).numpy()
+    return torch.softmax(logits, 1).numpy()

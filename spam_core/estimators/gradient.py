@@ -1,0 +1,195 @@
+"""Fitting by gradient descent: what SPAM and the DNN do alike."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.estimators.base import (
+    ClassificationTarget,
+    RegressionTarget,
+    TabularEstimator,
+    check_weight,
+)
+from spam_core.models.feature_maps import Layout
+from spam_core.training.fit import Problem
+
+
+class Training(NamedTuple):
+    """What `_train` returns: a model on the original scale, and its history."""
+
+    model: Any
+    history: list[dict[str, float]]
+    validation_loss: float
+
+
+class GradientEstimator(TabularEstimator):
+    """Encodes a table, scales the target, trains, and keeps the result.
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder
+        Levels, knots and marginals of the training rows.
+    model_ : SPAM or DNN
+        In float64, on the scale of the scores.
+    history_ : list of dict
+        epoch, train_loss, validation_loss and seconds of each epoch. The losses are
+        log loss, or squared error in units of the target's variance.
+    n_iter_ : int
+        Epochs trained.
+    training_seconds_ : float
+        Wall time of `fit`.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit to a table as it is.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Numbers, text, categories, booleans or dates; missing values are fine.
+        y : array-like of shape (n,)
+            Numbers for a regressor, labels of any one type for a classifier.
+        sample_weight : array-like of shape (n,), optional
+            Rows of weight 0 are left out; only ratios matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the table, the target or a parameter can't be used; nothing is changed.
+        """
+        started = time.perf_counter()
+        self._check_parameters()
+        frame = self._check_X(X)
+        target = self._read_target(y, len(frame))  # type: ignore[attr-defined]
+        labels, target = target if isinstance(target, tuple) else (None, target)
+        weight = check_weight(sample_weight, frame)
+        if len(frame) < 2:
+            raise ValueError(f"Expected at least 2 rows, got n_samples={len(frame)}")
+        keep = weight > 0
+        if not keep.all():
+            frame, target, weight = frame[keep], target[keep], weight[keep]
+            if labels is not None:
+                present, target = np.unique(target, return_inverse=True)
+                labels = labels[present]
+                if len(labels) < 2:
+                    raise ValueError(
+                        "A classifier needs at least 2 classes with positive weight, "
+                        f"got only one class: {labels[0]!r}"
+                    )
+        weight = weight / weight.mean()
+        encoder = self._make_encoder()
+        rows = encoder.fit_transform(frame, weight)
+        encoder.named = hasattr(X, "columns")
+        offset, factor = 0.0, 1.0
+        if labels is None:
+            offset, factor = _standardisation(target, weight)
+            target = (target - offset) / factor
+        n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
+        task = "regression" if labels is None else "binary"
+        problem = Problem(
+            rows,
+            target,
+            weight,
+            "multiclass" if n_outputs > 1 else task,  # type: ignore[arg-type]
+            n_outputs,
+            Layout.of(encoder.features),
+            encoder.marginals,
+        )
+        training = self._train(problem, self._random_seed(), offset, factor)
+        # only now is the estimator changed: an interrupted fit leaves it as it was
+        if labels is not None:
+            self.classes_ = labels
+        self._remember_names(X)
+        self.n_features_in_ = frame.shape[1]
+        self.encoder_, self.model_ = encoder, training.model
+        self.history_, self.n_iter_ = training.history, len(training.history)
+        self.validation_loss_ = training.validation_loss
+        self.target_name_ = str(getattr(y, "name", None) or "prediction")
+        self._after_fit(problem)
+        self.training_seconds_ = time.perf_counter() - started
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a ``.spam`` file; see `load_model`."""
+        from spam_core.persistence import save_model
+
+        save_model(self, path)
+
+    def saved_arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays beyond the model that a saved file must hold."""
+        return {}
+
+    def restore_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take back what `saved_arrays` gave."""
+
+    def _make_encoder(self) -> TableEncoder:
+        return TableEncoder()
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, before any work."""
+
+    @abstractmethod
+    def _train(
+        self, problem: Problem, seed: int, offset: float, factor: float
+    ) -> Training:
+        """Train on the standardised target; the model undoes it."""
+
+    def _after_fit(self, problem: Problem) -> None:
+        """Keep what later needs the training rows."""
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        """Scores of shape (n, C)."""
+        check_is_fitted(self)
+        return self._score_rows(self._encode(X))
+
+    def _score_rows(self, rows: Encoded) -> NDArray[np.float64]:
+        with torch.no_grad():
+            scores: NDArray[np.float64] = self.model_.score(rows).numpy()
+        return scores
+
+
+class GradientRegressor(RegressionTarget, GradientEstimator):
+    """A regressor: predictions are scores, in the target's units."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : table of n rows
+
+        Returns
+        -------
+        ndarray of shape (n,), in the target's units
+        """
+        return self._score(X)[:, 0]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score that terms sum to; for a regressor, the prediction."""
+        return self.predict(X)
+
+
+class GradientClassifier(ClassificationTarget, GradientEstimator):
+    """A classifier: softmax, or the sigmoid of one logit, of the scores."""
+
+
+def _standardisation(
+    target: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Weighted mean and sd; sd 1 for a constant target."""
+    mean = float(np.average(target, weights=weight))
+    spread = float(np.sqrt(np.average((target - mean) ** 2, weights=weight)))
+    return mean, spread if spread > 1e-12 * max(abs(mean), 1e-300) else 1.0

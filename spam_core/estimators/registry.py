@@ -1,0 +1,86 @@
+"""Every model that the app and the benchmarks can name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from spam_core.estimators.dnn import DNNClassifier, DNNRegressor
+from spam_core.estimators.spam import SPAMClassifier, SPAMRegressor
+
+TaskName = Literal["regression", "binary", "multiclass"]
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """One model by name.
+
+    Attributes
+    ----------
+    title : str
+        As shown to people.
+    regressor, classifier : callable
+        Make an unfitted estimator.
+    parameters : dict
+        Set before the caller's own.
+    glass_box : bool
+        Whether it explains itself exactly.
+    """
+
+    title: str
+    regressor: Callable[..., Any]
+    classifier: Callable[..., Any]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    glass_box: bool = True
+
+
+MODELS: dict[str, ModelEntry] = {
+    "spam": ModelEntry("SPAM", SPAMRegressor, SPAMClassifier),
+    "spam-linear": ModelEntry(
+        "SPAM-Linear",
+        SPAMRegressor,
+        SPAMClassifier,
+        {"feature_map": "linear", "scaling": "minmax"},
+    ),
+    "spam-neural": ModelEntry(
+        "SPAM-Neural", SPAMRegressor, SPAMClassifier, {"feature_map": "neural"}
+    ),
+    "nbm-spam": ModelEntry(
+        "NBM-SPAM", SPAMRegressor, SPAMClassifier, {"feature_map": "basis"}
+    ),
+    "dnn": ModelEntry("DNN", DNNRegressor, DNNClassifier, glass_box=False),
+}
+
+
+def make_model(name: str, task: TaskName, **parameters: Any) -> Any:
+    """Make an unfitted estimator by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`.
+    task : {"regression", "binary", "multiclass"}
+        What it is for.
+    **parameters
+        Passed on to the estimator.
+
+    Raises
+    ------
+    ValueError
+        If the name or the task is unknown; the choices are named.
+
+    Examples
+    --------
+    >>> make_model("spam", "regression", order=3)
+    SPAMRegressor(order=3)
+    """
+    if name not in MODELS:
+        raise ValueError(f"No model is called {name!r}; choose one of {list(MODELS)}")
+    entry = MODELS[name]
+    if task not in ("regression", "binary", "multiclass"):
+        raise ValueError(
+            'task must be "regression", "binary" or "multiclass", got ' + repr(task)
+        )
+    make = entry.regressor if task == "regression" else entry.classifier
+    return make(**{**entry.parameters, **parameters})

@@ -1,0 +1,398 @@
+"""SPAM, the glass box: a fitted polynomial in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from spam_core.data.encoding import NUMBER, Encoded, Marginals
+from spam_core.models.feature_maps import (
+    FeatureMap,
+    FeatureMapName,
+    Layout,
+    LinearMap,
+)
+from spam_core.models.networks import NetworkMap
+from spam_core.models.polynomial import MAX_ORDER, polynomial
+
+_BLOCK = 1 << 22  # floats in a temporary while rows are scored
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Numbers of one polynomial, ready for `polynomial`.
+
+    Attributes
+    ----------
+    bias : Tensor of shape (M, C)
+    tables : dict of order to Tensor of shape (P, M, R_l)
+        What `FeatureMap.sums` looks up.
+    lam : dict of order >= 2 to Tensor of shape (M, C, R_l)
+    means : dict of order to Tensor of shape (d, M, R_l)
+        Mean score of each feature under its training marginal, before centring.
+    """
+
+    bias: Tensor
+    tables: dict[int, Tensor]
+    lam: dict[int, Tensor]
+    means: dict[int, Tensor]
+
+
+class SPAM:
+    """A polynomial additive model whose terms can be read off.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        phi.
+    bias : Tensor of shape (M, C)
+        M members, C outputs.
+    weights : mapping of order l to Tensor of shape (P, M, R_l)
+        Basis vectors u; at order 1, R_1 = C.
+    lam : mapping of order l >= 2 to Tensor of shape (M, C, R_l)
+        Singular values lambda.
+    marginals : Marginals, optional
+        Training distribution; needed by centred maps, unknown cells and pure terms.
+
+    Notes
+    -----
+    The mean of M polynomials is one polynomial with the components of all, each lambda
+    divided by M. With several outputs, parameters are centred over outputs, which
+    changes no probability: `score` gives centred logits.
+
+    Examples
+    --------
+    ``3 + x0 + 2 (x0 - x1)^2`` without geometric rescaling would be order 2's
+    ``x^2``; with it, order 2 sees square roots:
+
+    >>> t = lambda *v: torch.tensor(v, dtype=torch.float64)
+    >>> model = SPAM.from_factors(t(3.0), t([1.0, 0.0]), {2: (t([2.0]), t([1.0, -1.0]))})
+    >>> model.score(t([4.0, 1.0]))
+    tensor([[9.]], dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        bias: Tensor,
+        weights: Mapping[int, Tensor],
+        lam: Mapping[int, Tensor],
+        marginals: Marginals | None = None,
+    ) -> None:
+        self.feature_map = feature_map.requires_grad_(False)
+        self.member_bias = bias
+        self.member_weights = dict(weights)
+        self.member_lam = dict(lam)
+        self.marginals = marginals
+        self._factors: Factors | None = None
+
+    @classmethod
+    def from_factors(
+        cls,
+        bias: Tensor,
+        linear: Tensor,
+        factors: Mapping[int, tuple[Tensor, Tensor]],
+        feature_map: FeatureMapName = "linear",
+    ) -> SPAM:
+        """Build a SPAM-Linear from its factors, in the dtype given.
+
+        Parameters
+        ----------
+        bias : Tensor of shape (C,)
+            One for each output.
+        linear : Tensor of shape (C, p)
+            Weights of order 1.
+        factors : mapping of order l >= 2 to (lam, U)
+            lam of shape (C, r), U of shape (r, p).
+        feature_map : {"linear"}
+            Only the linear map has no parameters of its own.
+
+        Raises
+        ------
+        ValueError
+            If shapes disagree, an order isn't in 2..4 or the map isn't linear.
+        """
+        if feature_map != "linear":
+            raise ValueError(
+                f'from_factors needs feature_map="linear", got {feature_map!r}'
+            )
+        outputs, columns = linear.shape
+        if bias.shape != (outputs,):
+            raise ValueError(
+                f"Expected a bias of shape ({outputs},), got {tuple(bias.shape)}"
+            )
+        weights, lams = {1: linear.T[:, None, :]}, {}
+        for order, (lam, basis) in sorted(factors.items()):
+            if not 2 <= order <= MAX_ORDER:
+                raise ValueError(f"Orders must be in 2..{MAX_ORDER}, got {order}")
+            if basis.ndim != 2 or basis.shape[1] != columns:
+                raise ValueError(
+                    f"Expected U of shape (r, {columns}) at order {order}, got "
+                    f"{tuple(basis.shape)}"
+                )
+            if lam.shape != (outputs, len(basis)):
+                raise ValueError(
+                    f"Expected lam of shape ({outputs}, {len(basis)}) at order "
+                    f"{order}, got {tuple(lam.shape)}"
+                )
+            weights[order] = basis.T[:, None, :]
+            lams[order] = lam[None]
+        layout = Layout((1,) * columns, (0,) * columns)
+        model = cls(LinearMap(layout), bias[None], weights, lams)
+        model._centre = False  # keep the factors exactly as given
+        return model
+
+    _centre = True
+
+    @property
+    def n_members(self) -> int:
+        """M: members whose mean the model is."""
+        return len(self.member_bias)
+
+    @property
+    def n_outputs(self) -> int:
+        """C: 1 for regression and binary classification, else the classes."""
+        return self.member_bias.shape[1]
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """Orders in the model, 1 first."""
+        return tuple(self.member_weights)
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers in the fitted model, all members together."""
+        own = sum(p.numel() for p in self.feature_map.parameters())
+        parts = [self.member_bias, *self.member_weights.values()]
+        return own + sum(t.numel() for t in (*parts, *self.member_lam.values()))
+
+    def member(self, index: int) -> SPAM:
+        """The polynomial of one member."""
+        feature_map = self.feature_map
+        if isinstance(feature_map, NetworkMap):
+            feature_map = feature_map.member(index)
+        keep = slice(index, index + 1)
+        return SPAM(
+            feature_map,
+            self.member_bias[keep],
+            {order: w[:, keep] for order, w in self.member_weights.items()},
+            {order: v[keep] for order, v in self.member_lam.items()},
+            self.marginals,
+        )
+
+    @classmethod
+    def average(cls, models: Sequence[SPAM]) -> SPAM:
+        """One model whose members are those of all, over one shared feature map."""
+        first = models[0]
+        if len(models) == 1:
+            return first
+        return cls(
+            first.feature_map,
+            torch.cat([model.member_bias for model in models]),
+            {
+                order: torch.cat([model.member_weights[order] for model in models], 1)
+                for order in first.member_weights
+            },
+            {
+                order: torch.cat([model.member_lam[order] for model in models])
+                for order in first.member_lam
+            },
+            first.marginals,
+        )
+
+    def score(self, rows: Encoded | Tensor, *, collapsed: bool = True) -> Tensor:
+        """Score rows.
+
+        Parameters
+        ----------
+        rows : Encoded of n rows, or Tensor of shape (n, d)
+            A tensor is taken as model inputs: scaled numbers.
+        collapsed : bool
+            Score with as few components as the same polynomial needs; False scores
+            every member's components and averages.
+
+        Returns
+        -------
+        Tensor of shape (n, C)
+        """
+        rows = _as_rows(rows)
+        factors = self.factors if collapsed else self._member_factors()
+        width = sum(table.shape[1] * table.shape[2] for table in factors.tables.values())
+        block = max(1, _BLOCK // max(width, 1))
+        parts = [
+            self._score_block(rows[start : start + block], factors)
+            for start in range(0, max(len(rows), 1), block)
+        ]
+        return torch.cat(parts)
+
+    def component_scores(self, rows: Encoded | Tensor) -> dict[int, Tensor]:
+        """Scores ``g_{l,rho,i}(x_i)`` of each feature, by order.
+
+        Returns
+        -------
+        dict of order l to Tensor of shape (n, d, R_l)
+            An unknown cell has its feature's training mean.
+        """
+        rows = _as_rows(rows)
+        result = {}
+        unknown = rows.unknown
+        any_unknown = bool(unknown.any())
+        for order, table in self.factors.tables.items():
+            scores = self.feature_map.scores(rows, order, table)
+            if order in self.factors.means:
+                means = self.factors.means[order]
+                if self.feature_map.centred:
+                    scores = scores - means * ~unknown[:, :, None, None]
+                elif any_unknown:
+                    scores = scores + means * unknown[:, :, None, None]
+            result[order] = scores.flatten(2)
+        return result
+
+    @property
+    def bias(self) -> Tensor:
+        """Constant of the collapsed polynomial, (C,)."""
+        return self.factors.bias.sum(0)
+
+    @property
+    def lam(self) -> dict[int, Tensor]:
+        """Lambda of the collapsed polynomial by order, (C, R_l).
+
+        At order 1 components are the outputs' own additive parts, so it is 0 or 1.
+        """
+        factors = self.factors
+        eye = torch.eye(self.n_outputs, dtype=factors.bias.dtype)
+        groups = factors.tables[1].shape[1]
+        first = (
+            factors.lam[1].permute(1, 0, 2).flatten(1)
+            if 1 in factors.lam
+            else eye.repeat(1, groups)
+        )
+        higher = {
+            order: value.permute(1, 0, 2).flatten(1)
+            for order, value in factors.lam.items()
+            if order > 1
+        }
+        return {1: first, **higher}
+
+    @property
+    def factors(self) -> Factors:
+        """Factors with as few components as the same polynomial needs."""
+        if self._factors is None:
+            self._factors = self._collapse()
+        return self._factors
+
+    def _score_block(self, rows: Encoded, factors: Factors) -> Tensor:
+        unknown = rows.unknown
+        any_unknown = bool(unknown.any())
+        sums = {}
+        for order, table in factors.tables.items():
+            inner = self.feature_map.sums(rows, order, table)
+            if order in factors.means:
+                means = factors.means[order]
+                if any_unknown:
+                    mask = unknown.to(table.dtype)
+                    inner = inner + torch.einsum("nd,dmr->nmr", mask, means)
+                if self.feature_map.centred:
+                    inner = inner - means.sum(0)
+            sums[order] = inner
+        return polynomial(factors.bias, sums, factors.lam).sum(1)
+
+    def _member_factors(self) -> Factors:
+        """Every member's own factors, divided by their number."""
+        bias = self.member_bias / self.n_members
+        weights = dict(self.member_weights)
+        weights[1] = weights[1] / self.n_members
+        lam = {k: v / self.n_members for k, v in self.member_lam.items()}
+        if self.n_outputs > 1 and self._centre:
+            bias = bias - bias.mean(1, keepdim=True)
+            weights[1] = weights[1] - weights[1].mean(2, keepdim=True)
+            lam = {k: v - v.mean(1, keepdim=True) for k, v in lam.items()}
+        return self._with_tables(bias, weights, lam)
+
+    def _with_tables(
+        self, bias: Tensor, weights: dict[int, Tensor], lam: dict[int, Tensor]
+    ) -> Factors:
+        with torch.no_grad():
+            tables = {
+                order: self.feature_map.table(w.contiguous())
+                for order, w in weights.items()
+            }
+            means = {}
+            if self.marginals is not None:
+                for order, table in tables.items():
+                    means[order] = self._means(order, table)
+        return Factors(bias, tables, lam, means)
+
+    def _means(self, order: int, table: Tensor) -> Tensor:
+        assert self.marginals is not None
+        nodes, weights = self.marginals.nodes, self.marginals.weights
+        total = None
+        for start in range(0, len(nodes), 256):  # bounds the temporary
+            rows = slice(start, start + 256)
+            scores = self.feature_map.scores(nodes[rows], order, table)
+            part = torch.einsum("kdmr,kd->dmr", scores, weights[rows])
+            total = part if total is None else total + part
+        assert total is not None
+        return total
+
+    def _collapse(self) -> Factors:
+        members = self._member_factors()
+        if self.feature_map.needs_members:
+            return members
+        bias = members.bias.sum(0, keepdim=True)
+        weights, lam = {}, {}
+        scaled = dict(self.member_weights)
+        first = scaled.pop(1).mean(1, keepdim=True)
+        if self.n_outputs > 1 and self._centre:
+            first = first - first.mean(2, keepdim=True)
+        weights[1] = first
+        for order, basis in scaled.items():
+            flat = basis.flatten(1)  # (P, M * r)
+            values = members.lam[order].permute(1, 0, 2).flatten(1)  # (C, M * r)
+            if order == 2:
+                flat, values = _fewest_components(flat, values)
+            weights[order], lam[order] = flat[:, None, :], values[None]
+        return self._with_tables(bias, weights, lam)
+
+
+def _fewest_components(basis: Tensor, lam: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigen-decompose ``W_c = U diag(lam_c) U^T`` where that leaves fewer components.
+
+    Parameters
+    ----------
+    basis : Tensor of shape (P, R)
+    lam : Tensor of shape (C, R)
+
+    Returns
+    -------
+    basis, lam : Tensor of shapes (P, R'), (C, R'), R' = min(R, C * used columns)
+    """
+    used = (basis != 0).any(1)
+    outputs, columns = len(lam), int(used.sum())
+    if outputs * columns >= basis.shape[1]:
+        return basis, lam
+    small = basis[used]
+    vectors, values = [], basis.new_zeros(outputs, outputs * columns)
+    for c in range(outputs):
+        eigenvalues, eigenvectors = torch.linalg.eigh(small * lam[c] @ small.T)
+        vectors.append(eigenvectors)
+        values[c, c * columns : (c + 1) * columns] = eigenvalues
+    result = basis.new_zeros(len(basis), outputs * columns)
+    result[used] = torch.cat(vectors, 1)
+    return result, values
+
+
+def _as_rows(rows: Encoded | Tensor) -> Encoded:
+    if isinstance(rows, Encoded):
+        return rows
+    if rows.ndim != 2:
+        raise ValueError(
+            f"Expected model inputs of shape (n, d), got {tuple(rows.shape)}"
+        )
+    codes = torch.full(rows.shape, NUMBER, dtype=torch.int32, device=rows.device)
+    return Encoded(rows, codes)
+
+

@@ -1,0 +1,1 @@
+"""The one training loop, its settings, and how members hold out rows."""

@@ -1,0 +1,316 @@
+"""Train a SPAM from encoded rows: candidates, members, the glass box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from spam_core.data.encoding import Encoded, Marginals
+from spam_core.models.ensemble import SPAMEnsemble
+from spam_core.models.feature_maps import (
+    FeatureMap,
+    FeatureMapName,
+    Layout,
+    LinearMap,
+    SplineMap,
+)
+from spam_core.models.networks import BasisMap, NeuralMap, Units
+from spam_core.models.spam import SPAM
+from spam_core.training.config import Callbacks, Progress, TrainingConfig
+from spam_core.training.loop import TrainingData, TrainingResult, train
+from spam_core.training.losses import Task
+from spam_core.training.regularization import CANDIDATES, Regularization, regularize
+from spam_core.training.splits import held_out
+
+_SCREEN_ROWS = 10_000  # from here on, candidates are compared on a few members only
+_SCREEN_MEMBERS = 3
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Encoded training rows and what is to be learnt from them.
+
+    Attributes
+    ----------
+    rows : Encoded of n rows, float64
+    target : ndarray of shape (n,)
+        Standardised numbers, 0 or 1, or class indices.
+    weight : ndarray of shape (n,)
+        Mean 1.
+    task : {"regression", "binary", "multiclass"}
+    n_outputs : int
+        C.
+    layout : Layout
+    marginals : Marginals
+    """
+
+    rows: Encoded
+    target: NDArray[np.float64] | NDArray[np.int64]
+    weight: NDArray[np.float64]
+    task: Task
+    n_outputs: int
+    layout: Layout
+    marginals: Marginals
+
+
+@dataclass(frozen=True)
+class SPAMSettings:
+    """What a SPAM is made of, as resolved from an estimator's parameters."""
+
+    ranks: dict[int, int]
+    feature_map: FeatureMapName = "spline"
+    n_members: int = 8
+    shared_bases: bool = True
+    nonnegative: bool = False
+    basis_dropout: float = 0.0
+    regularization: Literal["auto"] | Regularization = "auto"
+    validation_fraction: float = 0.125
+    n_subnets: int = 1
+    hidden: tuple[int, ...] | None = None
+    units: Units = "relu"
+
+
+@dataclass(frozen=True)
+class FittedSPAM:
+    """A trained SPAM on the scale of the standardised target."""
+
+    model: SPAM
+    history: list[dict[str, float]]
+    regularization: Regularization
+    validation_loss: float
+
+
+def fit_spam(
+    problem: Problem,
+    settings: SPAMSettings,
+    config: TrainingConfig,
+    seed: int,
+    device: torch.device,
+    callbacks: Callbacks = None,
+    offset: float = 0.0,
+    factor: float = 1.0,
+) -> FittedSPAM:
+    """Train all members, choosing the regularization by their held-out rows.
+
+    Candidates are trained side by side as groups of members. Below 10,000 rows each
+    candidate gets all members and the best group is the model. From there on each gets
+    three; the best candidate's three are kept and the other members are trained.
+
+    Parameters
+    ----------
+    problem, settings, config
+        Rows, model, and loop.
+    seed : int
+        Determines everything random.
+    device : torch.device
+        Where to train; the result is on the CPU.
+    callbacks : sequence of callable, optional
+        Called after every epoch; epochs are counted through both phases.
+    offset, factor : float
+        Undo the target's standardisation.
+    """
+    rng = np.random.default_rng(seed)
+    strata = None if problem.task == "regression" else problem.target.astype(np.int64)
+    n, members = len(problem.target), settings.n_members
+    fraction = settings.validation_fraction
+    mask = held_out(n, members, fraction, rng, strata)
+    choices = _candidates(settings)
+    if not mask.any():
+        choices = choices[-1:]  # nothing to compare on: the most cautious
+    screened = len(choices) > 1 and n >= _SCREEN_ROWS and members > _SCREEN_MEMBERS
+    folds = list(range(members))
+    first = folds[:: max(1, members // _SCREEN_MEMBERS)][:_SCREEN_MEMBERS]
+    first = first if screened else folds
+    run = _Run(problem, settings, config, mask, device, offset, factor)
+    total = config.max_epochs * (2 if screened else 1)
+    hooks = _Hooks(callbacks, total)
+    model, result = run.train(choices, first, seed, hooks)
+    history, chosen = result.history, choices[result.group]
+    loss = result.validation_loss
+    rest = [fold for fold in folds if fold not in first]
+    if rest and not hooks.stopped:
+        hooks.shift(history)
+        more, second = run.train([chosen], rest, seed + 1, hooks)
+        model = SPAM.average([model, more])
+        last = history[-1]
+        history = history + [
+            {
+                **entry,
+                "epoch": entry["epoch"] + last["epoch"],
+                "seconds": entry["seconds"] + last["seconds"],
+            }
+            for entry in second.history
+        ]
+        share = len(first) / members
+        loss = share * loss + (1 - share) * second.validation_loss
+    return FittedSPAM(model, history, chosen, loss)
+
+
+def _candidates(settings: SPAMSettings) -> list[Regularization]:
+    if settings.regularization != "auto":
+        return [settings.regularization]
+    if settings.feature_map in ("neural", "basis"):
+        return [CANDIDATES["medium"]]  # networks are dear, and smooth by themselves
+    return list(CANDIDATES.values())
+
+
+class _Run:
+    """Trains groups of members on one problem."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: SPAMSettings,
+        config: TrainingConfig,
+        held: NDArray[np.bool_],
+        device: torch.device,
+        offset: float,
+        factor: float,
+    ) -> None:
+        self.problem, self.settings, self.config = problem, settings, config
+        self.held, self.device = torch.from_numpy(held), device
+        self.offset, self.factor = torch.tensor([offset]), factor
+        self.rows = problem.rows.to(device, torch.float32)
+        kind = torch.long if problem.task == "multiclass" else torch.float32
+        self.target = torch.from_numpy(problem.target).to(device, kind)
+        self.weight = torch.from_numpy(problem.weight).float()[:, None]
+
+    def train(
+        self, choices: Sequence[Regularization], folds: list[int], seed: int, hooks: _Hooks
+    ) -> tuple[SPAM, TrainingResult]:
+        problem, settings = self.problem, self.settings
+        generator = torch.Generator().manual_seed(seed)
+        n_members = len(choices) * len(folds)
+        ensemble = SPAMEnsemble(
+            self._map(n_members, generator),
+            settings.ranks,
+            n_members,
+            problem.n_outputs,
+            problem.marginals,
+            generator,
+            shared_bases=settings.shared_bases,
+            basis_dropout=settings.basis_dropout,
+            nonnegative=settings.nonnegative,
+            init_scale=0.02 if settings.feature_map == "spline" else 0.1,
+        )
+        regularize(ensemble, [choice for choice in choices for _ in folds])
+        with torch.no_grad():
+            ensemble.bias += torch.from_numpy(initial_bias(problem)).float()
+        ensemble.to(self.device)
+        if self.device.type != "cpu":
+            ensemble.generator = torch.Generator(self.device).manual_seed(seed)
+        held = self.held[:, folds].repeat(1, len(choices))
+        data = TrainingData(
+            self.rows,
+            self.target,
+            (self.weight * ~held).to(self.device),
+            (self.weight * held).to(self.device),
+            problem.task,
+        )
+        result = train(
+            ensemble, data, self.config, generator, [hooks], n_groups=len(choices)
+        )
+        size = len(folds)
+        kept = slice(result.group * size, (result.group + 1) * size)
+        return ensemble.freeze(self.offset, self.factor, kept), result
+
+    def _map(self, n_members: int, generator: torch.Generator) -> FeatureMap:
+        settings, layout = self.settings, self.problem.layout
+        orders = (1, *settings.ranks)
+        if settings.feature_map == "spline":
+            return SplineMap(layout)
+        if settings.feature_map == "linear":
+            return LinearMap(layout)
+        subnets, hidden = settings.n_subnets, settings.hidden
+        if settings.feature_map == "neural":
+            hidden = hidden or ((64, 64, 32) if settings.units == "relu" else (1024,))
+            return NeuralMap(
+                layout, orders, n_members, generator, subnets, hidden, settings.units
+            )
+        return BasisMap(
+            layout, orders, n_members, generator, subnets, hidden or (128, 64)
+        )
+
+
+def initial_bias(problem: Problem) -> NDArray[np.float64]:
+    """Bias of the constant model: mean, log odds or log shares."""
+    if problem.task == "regression":
+        return np.array([np.average(problem.target, weights=problem.weight)])
+    counts = np.bincount(
+        problem.target.astype(np.int64),
+        weights=problem.weight,
+        minlength=max(problem.n_outputs, 2),
+    )
+    logs = np.log(counts / counts.sum())
+    return logs[1:] - logs[:1] if problem.task == "binary" else logs - logs.mean()
+
+
+class _Hooks:
+    """Passes progress on, counting epochs through two phases."""
+
+    def __init__(self, callbacks: Callbacks, total: int) -> None:
+        self.callbacks, self.total = list(callbacks or ()), total
+        self.epochs, self.seconds, self.stopped = 0, 0.0, False
+
+    def shift(self, history: list[dict[str, float]]) -> None:
+        """Begin the second phase; epochs that the first didn't need are dropped."""
+        self.total -= self.total // 2 - len(history)
+        self.epochs, self.seconds = len(history), history[-1]["seconds"]
+
+    def __call__(self, progress: Progress) -> bool:
+        told = replace(
+            progress,
+            epoch=progress.epoch + self.epochs,
+            max_epochs=self.total,
+            seconds=progress.seconds + self.seconds,
+        )
+        answers = [callback(told) for callback in self.callbacks]
+        self.stopped = any(answer is True for answer in answers)
+        return self.stopped
+
+
+def default_config(n_rows: int, **overrides: object) -> TrainingConfig:
+    """Batch size and epochs by the number of rows, unless given.
+
+    Small tables take small batches and more epochs, so that there are enough steps.
+
+    Examples
+    --------
+    >>> default_config(150).batch_size, default_config(20_000).batch_size
+    (16, 256)
+    """
+    values = {k: v for k, v in overrides.items() if v not in ("auto", None)}
+    batch = values.setdefault("batch_size", _batch_size(n_rows))
+    steps = max(1, math.ceil(n_rows / int(batch)))  # type: ignore[call-overload]
+    values.setdefault("max_epochs", min(100, max(25, math.ceil(800 / steps))))
+    return TrainingConfig(**values)  # type: ignore[arg-type]
+
+
+def _batch_size(n_rows: int) -> int:
+    if n_rows >= 100_000:
+        return 512
+    return int(min(256, max(16, 2 ** math.floor(math.log2(max(n_rows, 1) / 8 + 1)))))
+
+
+def resolve_device(device: str) -> torch.device:
+    """Turn "auto", "cpu" or "cuda" into a device that exists.
+
+    Raises
+    ------
+    ValueError
+        If CUDA is asked for and there is none.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    chosen = torch.device(device)
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError('device="cuda" was asked for, but PyTorch finds no GPU here.')
+    return chosen
+
+

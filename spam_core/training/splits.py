@@ -1,0 +1,64 @@
+"""Which rows each member holds out to decide when to stop."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def held_out(
+    n_rows: int,
+    n_members: int,
+    fraction: float,
+    rng: np.random.Generator,
+    strata: NDArray[np.int64] | None = None,
+) -> NDArray[np.bool_]:
+    """Mark the rows that each member holds out for validation.
+
+    Rows are put in a random order and member m takes the window of `fraction` of them
+    that starts at m / `n_members`; with ``fraction = 1 / n_members`` these are folds.
+
+    Parameters
+    ----------
+    n_rows, n_members : int
+        Sizes.
+    fraction : float
+        Share of the rows that a member holds out, in [0, 1).
+    rng : numpy Generator
+        Draws the order.
+    strata : ndarray of shape (n_rows,), optional
+        Classes; each is spread evenly over the order, so that every window has its
+        share of each, and a class with one row is never wholly held out.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_members)
+        All False if the window has no row.
+
+    Examples
+    --------
+    >>> held_out(8, 4, 0.25, np.random.default_rng(0)).sum(0)
+    array([2, 2, 2, 2])
+    """
+    order = rng.permutation(n_rows)
+    place = np.empty(n_rows)
+    if strata is None:
+        place[order] = (np.arange(n_rows) + 0.5) / n_rows
+    else:
+        for stratum in np.unique(strata):
+            rows = order[strata[order] == stratum]
+            # a random start keeps small classes from all falling into one window
+            start = rng.random()
+            place[rows] = (np.arange(len(rows)) + start) / len(rows)
+    mask = np.zeros((n_rows, n_members), dtype=bool)
+    if round(fraction * n_rows) < 1:
+        return mask
+    for member in range(n_members):
+        offset = (place - member / n_members) % 1.0
+        mask[:, member] = offset < fraction
+    if strata is not None:
+        for stratum in np.unique(strata):
+            rows = np.flatnonzero(strata == stratum)
+            lost = mask[rows].all(0)  # members that would train without the class
+            mask[np.ix_(rows, lost)] = False
+    return mask
