@@ -1,0 +1,52 @@
+"""Tables: read from files, by name, or made up with known terms."""
+
+from __future__ import annotations
+
+# The encoder is exported here too, once it is there:
+# from spam_core.data.encoding import Encoded, Feature, TableEncoder
+from spam_core.data.datasets import (
+    DatasetInfo,
+    DatasetNotFoundError,
+    dataset_info,
+    dataset_names,
+    load_dataset,
+)
+from spam_core.data.frames import guess_task, make_table
+from spam_core.data.generators import (
+    make_known_binary,
+    make_known_multiclass,
+    make_known_regression,
+)
+from spam_core.data.readers import (
+    DEFAULT_MISSING_VALUES,
+    Detected,
+    ReadError,
+    ReadResult,
+    read_table,
+)
+from spam_core.data.splits import make_splits
+from spam_core.data.table import Split, Table
+from spam_core.data.truth import KnownTerm, Truth
+
+__all__ = [
+    "DEFAULT_MISSING_VALUES",
+    "DatasetInfo",
+    "DatasetNotFoundError",
+    "Detected",
+    "KnownTerm",
+    "ReadError",
+    "ReadResult",
+    "Split",
+    "Table",
+    "Truth",
+    "dataset_info",
+    "dataset_names",
+    "guess_task",
+    "load_dataset",
+    "make_known_binary",
+    "make_known_multiclass",
+    "make_known_regression",
+    "make_splits",
+    "make_table",
+    "read_table",
+]
