@@ -1,0 +1,404 @@
+r"""Exact spread of terms under the product of the training marginals, and ranking.
+
+A term is a sum over components of products over its features, so its second moment is
+a sum over *pairs* of components of products of second moments of single features,
+
+.. math::
+
+    E t_S^2 = \sum_{\rho\rho'} \lambda_\rho \lambda_{\rho'} l!\,l'!\,[t^l u^{l'}]
+    P_\rho(t) P_{\rho'}(u) \prod_{i \in S} E[(q/e)_{\rho i}(t)\,(q/e)_{\rho' i}(u)].
+
+For all pairs of features this is a matrix product, without a loop over pairs; at order
+2 it is :math:`4 \sum \lambda_\rho \lambda_{\rho'} C_i[\rho,\rho'] C_j[\rho,\rho']` with
+C_i the covariance of the g_i over components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+
+import torch
+from torch import Tensor
+
+from spam_core.explain.nodes import BLOCK, Scores
+from spam_core.explain.series import Series
+from spam_core.explain.term_set import Prefixes, Term, TermSet
+from spam_core.explain.terms import Order, TermAlgebra
+
+MOST_CANDIDATES = 2_000_000
+"""More terms of one size than this aren't all ranked; see `rank_terms`."""
+
+Gram = dict[tuple[int, int], Tensor]
+"""Bivariate series: (a, a') -> coefficient of t**a u**a' of shape (d, r, R')."""
+
+
+def term_sd(algebra: TermAlgebra, terms: TermSet) -> Tensor:
+    """Return each term's standard deviation, for each output.
+
+    Parameters
+    ----------
+    algebra : TermAlgebra
+        With nodes.
+    terms : TermSet
+        The T terms.
+
+    Returns
+    -------
+    Tensor of shape (T, C)
+        Under the product of the training marginals; about the mean, which in the pure
+        view is 0.
+
+    Examples
+    --------
+    >>> from spam_core.explain.nodes import NodeScores
+    >>> g = torch.tensor([[[-1.0], [-1.0]], [[1.0], [1.0]]]).double()
+    >>> nodes = NodeScores.of({2: g}, torch.full((2, 2), 0.5).double())
+    >>> bias, lam = torch.zeros(1).double(), {2: torch.ones(1, 1).double()}
+    >>> algebra = TermAlgebra(bias, lam, nodes)
+    >>> term_sd(algebra, TermSet.all(2, 2))[:, 0].tolist()
+    [0.0, 0.0, 2.0]
+    """
+    return _variance(algebra, terms, pooled=False).sqrt()
+
+
+def pooled_sd(algebra: TermAlgebra, terms: TermSet) -> Tensor:
+    """Return the root of each term's variance, averaged over outputs: (T,).
+
+    Costs the same for any number of outputs; terms are ranked by it.
+    """
+    return (_variance(algebra, terms, pooled=True)[:, 0] / algebra.n_outputs).sqrt()
+
+
+def rank_terms(
+    algebra: TermAlgebra, top: int, sizes: tuple[int, ...] = ()
+) -> tuple[TermSet, Tensor]:
+    """Find the terms of largest standard deviation.
+
+    Parameters
+    ----------
+    algebra : TermAlgebra
+        With nodes.
+    top : int
+        How many terms; fewer are returned if fewer exist.
+    sizes : tuple of int
+        Numbers of features a term may have; empty: all up to the order.
+
+    Returns
+    -------
+    terms : TermSet
+        In their usual sequence, not by size of sd.
+    sd : Tensor of shape (len(terms),)
+        Pooled over outputs. Ties go to the earlier term.
+
+    Notes
+    -----
+    Exact up to `MOST_CANDIDATES` terms of one size. Beyond that, terms of three or more
+    features are sought among the features whose pairs vary most.
+    """
+    n_features = algebra.n_features
+    wanted = sizes or tuple(range(1, algebra.degree + 1))
+    groups = [torch.empty(0, s, dtype=torch.int64) for s in range(1, max(wanted) + 1)]
+    for s in wanted:
+        positions = torch.arange(n_features)
+        if s >= 3 and comb(n_features, s) > MOST_CANDIDATES:
+            positions = _most_varying(algebra, s)
+        groups[s - 1] = torch.combinations(positions, s).reshape(-1, s)
+    candidates = TermSet(tuple(groups))
+    sd = pooled_sd(algebra, candidates)
+    best = torch.argsort(sd, descending=True, stable=True)[:top]
+    return candidates.take(best), sd[best.sort().values]
+
+
+def rank_pairs(algebra: TermAlgebra, top: int) -> list[tuple[Term, float]]:
+    """Return the pairs of largest standard deviation, largest first.
+
+    Examples
+    --------
+    >>> from spam_core.explain.nodes import NodeScores
+    >>> g = torch.tensor([-1.0, 1.0]).double()[:, None, None] * torch.tensor(
+    ...     [[1.0], [2.0], [3.0]]
+    ... )
+    >>> nodes = NodeScores.of({2: g}, torch.full((2, 3), 0.5).double())
+    >>> bias, lam = torch.zeros(1).double(), {2: torch.ones(1, 1).double()}
+    >>> rank_pairs(TermAlgebra(bias, lam, nodes), 2)
+    [((1, 2), 12.0), ((0, 2), 6.0)]
+    """
+    if algebra.degree < 2:
+        return []
+    terms, sd = rank_terms(algebra, top, sizes=(2,))
+    order = torch.argsort(sd, descending=True, stable=True)
+    pairs = terms.tuples()
+    return [(pairs[k], float(sd[k])) for k in order.tolist()]
+
+
+def pair_sd(algebra: TermAlgebra) -> Tensor:
+    """Return the sd of all pairs as a symmetric matrix: (d, d, C), diagonal 0."""
+    n_features = algebra.n_features
+    positions = torch.arange(n_features)
+    pairs = torch.combinations(positions, 2).reshape(-1, 2)
+    singles = torch.empty(0, 1, dtype=torch.int64)
+    sd = term_sd(algebra, TermSet((singles, pairs)))
+    matrix = sd.new_zeros(n_features, n_features, algebra.n_outputs)
+    matrix[pairs[:, 0], pairs[:, 1]] = sd
+    matrix[pairs[:, 1], pairs[:, 0]] = sd
+    return matrix
+
+
+def _most_varying(algebra: TermAlgebra, size: int) -> Tensor:
+    """Return as many features as leave a manageable number of terms."""
+    n_features = algebra.n_features
+    pairs = torch.combinations(torch.arange(n_features), 2).reshape(-1, 2)
+    singles = torch.empty(0, 1, dtype=torch.int64)
+    variance = pooled_sd(algebra, TermSet((singles, pairs))) ** 2
+    total = variance.new_zeros(n_features)
+    total.index_add_(0, pairs[:, 0], variance).index_add_(0, pairs[:, 1], variance)
+    count = n_features
+    while comb(count, size) > MOST_CANDIDATES:
+        count -= 1
+    best = torch.argsort(total, descending=True, stable=True)[:count]
+    return best.sort().values
+
+
+def _variance(algebra: TermAlgebra, terms: TermSet, pooled: bool) -> Tensor:
+    """Return the variance of shape (T, C), or summed over outputs (T, 1)."""
+    if algebra.nodes is None:
+        raise ValueError(
+            "The spread of terms is taken under the training marginals, which this "
+            "model doesn't have."
+        )
+    parts = []
+    for size, group in enumerate(terms.groups, start=1):
+        if size == 1:
+            part = _singles(algebra, group)
+            parts.append(part.sum(1, keepdim=True) if pooled else part)
+        elif len(group):
+            parts.append(_second_moment(algebra, group, pooled))
+    if not parts:
+        return algebra.bias.new_zeros(0, 1 if pooled else algebra.n_outputs)
+    variance = torch.cat(parts)
+    if algebra.view == "raw":
+        several = TermSet((terms.groups[0][:0], *terms.groups[1:]))
+        square = _means(algebra, several) ** 2
+        square = square.sum(1, keepdim=True) if pooled else square
+        start = len(terms.groups[0])
+        # what rounding leaves of a term that doesn't vary
+        rest = variance[start:] - square
+        rest = torch.where(rest > 1e-13 * square, rest, 0.0)
+        variance = torch.cat([variance[:start], rest])
+    return variance.clamp(min=0.0)
+
+
+def _singles(algebra: TermAlgebra, group: Tensor) -> Tensor:
+    """Variance of terms of one feature, from the nodes: (T, C)."""
+    assert algebra.nodes is not None, "checked by the caller"
+    terms, columns = TermSet((group,)), group[:, 0]
+    # two passes, because E t**2 - (E t)**2 would cancel
+    mean = variance = algebra.bias.new_zeros(len(group), algebra.n_outputs)
+    for scores, weights in algebra.nodes.blocks():
+        _, values = algebra.terms(scores, terms)
+        mean = mean + (weights[:, columns, None] * values).sum(0)
+    for scores, weights in algebra.nodes.blocks():
+        _, values = algebra.terms(scores, terms)
+        square = (values - mean) ** 2
+        variance = variance + (weights[:, columns, None] * square).sum(0)
+    return variance
+
+
+def _means(algebra: TermAlgebra, terms: TermSet) -> Tensor:
+    """Mean of each term under independent features: (T, C)."""
+    assert algebra.nodes is not None, "checked by the caller"
+    features, outside = {}, {}
+    for order in algebra.orders:
+
+        def powers(
+            scores: dict[int, Tensor], order: Order = order
+        ) -> dict[int, Tensor]:
+            series = algebra.feature_series(order, scores[order.degree])
+            return {a: c for a, c in enumerate(series) if c is not None}
+
+        means = algebra.nodes.mean(powers)
+        series: Series = [None] * (order.degree + 1)
+        for a, value in means.items():
+            series[a] = value[None]
+        features[order.degree] = series
+        outside[order.degree] = algebra.outside_series(order)
+    return algebra.evaluate(features, outside, terms)[0]
+
+
+def _second_moment(algebra: TermAlgebra, group: Tensor, pooled: bool) -> Tensor:
+    """E t**2 of terms of one size >= 2: (T, C) or (T, 1)."""
+    size = group.shape[1]
+    n_columns = 1 if pooled else algebra.n_outputs
+    grouped = Prefixes.of(group, algebra.n_features)
+    total = algebra.bias.new_zeros(len(group), n_columns)
+    orders = [order for order in algebra.orders if order.degree >= size]
+    for k, left in enumerate(orders):
+        for right in orders[k:]:
+            top = left.degree - 1, right.degree - 1
+            for rows, columns, count in _tiles(left, right, size):
+                x, y = left.components(rows), right.components(columns)
+                gram = _gram(algebra, (x, rows), (y, columns), size)
+                weight = _weights(x, y, pooled) * count
+                last = _last(algebra, x, y, gram, size)
+                total += _tile(gram, last, weight, group, grouped, top)
+    return total
+
+
+def _tiles(
+    left: Order, right: Order, size: int
+) -> Iterator[tuple[slice, slice, Tensor]]:
+    """Cut the pairs of components into tiles; say how often each pair counts."""
+    d = left.mean.shape[0]
+    height, width = left.lam.shape[1], right.lam.shape[1]
+    degrees = (left.degree - size + 1) * (right.degree - size + 1)
+    step = max(1, BLOCK // (d * width * degrees))
+    for start in range(0, height, step):
+        stop = min(start + step, height)
+        if left is not right:
+            yield slice(start, stop), slice(0, width), left.lam.new_full((), 2.0)
+            continue
+        # (rho, rho') and (rho', rho) are equal: beyond the tile's square, count twice
+        count = left.lam.new_full((stop - start, width - start), 2.0)
+        count[:, : stop - start] = 1.0
+        yield slice(start, stop), slice(start, width), count
+
+
+def _gram(
+    algebra: TermAlgebra,
+    left: tuple[Order, slice],
+    right: tuple[Order, slice],
+    size: int,
+) -> Gram:
+    """Second moments of the features' series: (a, a') -> (d, r, R')."""
+    assert algebra.nodes is not None, "checked by the caller"
+
+    def series(scores: Scores, part: Order, rows: slice) -> Series:
+        most = part.degree - size + 1
+        mine = scores[part.degree][:, :, rows]
+        return algebra.feature_series(part, mine, most=most)
+
+    gram: Gram = {}
+    for scores, weights in algebra.nodes.blocks():
+        first, second = series(scores, *left), series(scores, *right)
+        for a, x in enumerate(first):
+            if x is None:
+                continue
+            weighted = (x * weights[:, :, None]).permute(1, 2, 0)
+            for b, y in enumerate(second):
+                if y is None:
+                    continue
+                part = torch.bmm(weighted, y.permute(1, 0, 2))
+                gram[a, b] = gram[a, b] + part if (a, b) in gram else part
+    return gram
+
+
+def _weights(left: Order, right: Order, pooled: bool) -> Tensor:
+    """lambda_rho lambda_rho' of each output, or summed over outputs."""
+    if pooled:
+        return (left.lam.T @ right.lam)[None]
+    return left.lam[:, :, None] * right.lam[:, None, :]
+
+
+def _multiply(x: Gram, y: Gram, degrees: tuple[int, int]) -> Gram:
+    product: Gram = {}
+    for (a, a2), u in x.items():
+        for (b, b2), v in y.items():
+            key = a + b, a2 + b2
+            if key[0] <= degrees[0] and key[1] <= degrees[1]:
+                product[key] = product[key] + u * v if key in product else u * v
+    return product
+
+
+def _last(
+    algebra: TermAlgebra, left: Order, right: Order, gram: Gram, size: int
+) -> Gram:
+    """Combine the last feature with the outside, as `terms.last_series` does.
+
+    Entry (a, a') multiplies t**a u**a' of the product over the other features.
+    """
+    outside: Gram = {}
+    for a, u in enumerate(algebra.outside_series(left)):
+        if u is None:
+            continue
+        # P_0 is a number; the others differ from component to component
+        x = u[0, 0, :, None] if u.ndim else u
+        for b, v in enumerate(algebra.outside_series(right)):
+            if v is not None:
+                outside[a, b] = x * (v[0] if v.ndim else v)
+    combined = _multiply(gram, outside, (left.degree, right.degree))
+    last = {
+        (left.degree - a, right.degree - b): value for (a, b), value in combined.items()
+    }
+    return {key: value for key, value in last.items() if min(key) >= size - 1}
+
+
+def _tile(
+    gram: Gram,
+    last: Gram,
+    weight: Tensor,
+    group: Tensor,
+    grouped: Prefixes,
+    top: tuple[int, int],
+) -> Tensor:
+    """Add up one tile's component pairs: (T, C) or (T, 1)."""
+    d = next(iter(gram.values())).shape[0]
+    if grouped.shared_is_cheaper(d, len(weight)):
+        return _tile_product(gram, last, weight, grouped, top)
+    return _tile_gather(gram, last, weight, group, top)
+
+
+def _prefix(gram: Gram, columns: Tensor, degrees: tuple[int, int]) -> Gram:
+    result: Gram = {}
+    for k in range(columns.shape[1]):
+        chosen = columns[:, k]
+        factor = {key: v.index_select(0, chosen) for key, v in gram.items()}
+        result = _multiply(result, factor, degrees) if result else factor
+    return {
+        key: value
+        for key, value in result.items()
+        if key[0] <= degrees[0] and key[1] <= degrees[1]
+    }
+
+
+def _tile_product(
+    gram: Gram, last: Gram, weight: Tensor, grouped: Prefixes, top: tuple[int, int]
+) -> Tensor:
+    d, height, width = next(iter(gram.values())).shape
+    out = weight.new_empty(len(grouped.terms), len(weight))
+    step = max(1, BLOCK // (height * width))
+    weighted = [
+        {key: (value * w).reshape(d, -1) for key, value in last.items()} for w in weight
+    ]
+    for start in range(0, len(grouped), step):
+        stop = min(start + step, len(grouped))
+        columns = grouped.prefixes[start:stop]
+        first = int(columns[:, -1].min()) + 1
+        prefix = _prefix(gram, columns, top)
+        terms, row, column = grouped.block(start, stop)
+        for c, mine in enumerate(weighted):
+            total = weight.new_zeros(stop - start, d - first)
+            for key, value in prefix.items():
+                if key in mine:
+                    total += value.reshape(stop - start, -1) @ mine[key][first:].T
+            out[terms, c] = total[row, column - first]
+    return out
+
+
+def _tile_gather(
+    gram: Gram, last: Gram, weight: Tensor, group: Tensor, top: tuple[int, int]
+) -> Tensor:
+    _, height, width = next(iter(gram.values())).shape
+    flat = weight.reshape(len(weight), -1)
+    step = max(1, BLOCK // (height * width))
+    parts = []
+    for start in range(0, len(group), step):
+        columns = group[start : start + step]
+        prefix = _prefix(gram, columns[:, :-1], top)
+        total = flat.new_zeros(len(columns), flat.shape[1])
+        for key, value in prefix.items():
+            if key in last:
+                factor = last[key].index_select(0, columns[:, -1])
+                total += (value * factor).flatten(1)
+        parts.append(total @ flat.T)
+    return torch.cat(parts)

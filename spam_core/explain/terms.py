@@ -1,0 +1,413 @@
+r"""Exact terms of a polynomial of component scores, for any order.
+
+A SPAM's score is :math:`b + \sum_{l,\rho} \lambda_{l\rho} (\sum_i g_{l\rho i}(x_i))^l`.
+With exponential generating functions, :math:`(\sum_i g_i)^l = l!\,[t^l]\prod_i e^{g_i
+t}`: a product over features, so what the score says about exactly the features of a
+set S is a product as well. Per component, with :math:`m_i = E g_i`, :math:`h_i = g_i -
+m_i` under the training marginals,
+
+.. math::
+
+    e_i(t) = E e^{h_i t}, \quad
+    q_i(t) = e^{h_i t} - e_i(t), \quad
+    P(t) = e^{t \sum_i m_i} \prod_i e_i(t), \quad
+    t_S(x) = l!\,[t^l]\, P(t) \prod_{i \in S} q_i(t) / e_i(t).
+
+That is the **pure** view: the functional ANOVA under the product of the marginals. The
+**raw** view of the paper is inclusion-exclusion with absent features at g = 0: the same
+formula with :math:`e_i = 1`, :math:`q_i(t) = e^{g_i t} - 1` and :math:`P = 1`.
+
+References
+----------
+Dubey, Radenovic, Mahajan: *Scalable Interpretability via Polynomials*, arXiv
+2205.14108. Hooker: *Generalized functional ANOVA diagnostics*, 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import factorial
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from spam_core.explain.nodes import BLOCK, NodeScores, Scores
+from spam_core.explain.series import (
+    Series,
+    constant,
+    exponential,
+    inverse,
+    logarithm,
+    multiply,
+)
+from spam_core.explain.term_set import Prefixes, TermSet
+
+View = Literal["pure", "raw"]
+VIEWS: tuple[View, ...] = ("pure", "raw")
+
+
+@dataclass(frozen=True)
+class Order:
+    """The components of one order, and their features' distribution.
+
+    Attributes
+    ----------
+    degree : int
+        The order l.
+    lam : Tensor of shape (C, R)
+        Weights of the components in each output.
+    mean : Tensor of shape (d, R)
+        E g_i under the training marginals.
+    moments : list of Tensor of shape (d, R) or None
+        E h_i**a / a! for a = 0..l; [1, 0, ...] in the raw view.
+    inverse, log : list of Tensor of shape (d, R) or None
+        Series 1 / e_i and log e_i.
+    """
+
+    degree: int
+    lam: Tensor
+    mean: Tensor
+    moments: Series
+    inverse: Series
+    log: Series
+
+    def components(self, rows: slice) -> Order:
+        """Return some of the components as an order of their own."""
+
+        def cut(series: Series) -> Series:
+            return [c[..., rows] if c is not None and c.ndim else c for c in series]
+
+        return Order(
+            self.degree,
+            self.lam[:, rows],
+            self.mean[:, rows],
+            cut(self.moments),
+            cut(self.inverse),
+            cut(self.log),
+        )
+
+
+class TermAlgebra:
+    """Splits scores into terms, exactly, in one view.
+
+    Parameters
+    ----------
+    bias : Tensor of shape (C,)
+        Constant of each output (paper: b).
+    lam : mapping of int to Tensor of shape (C, R_l)
+        Component weights of each order; order 1 has one component an output.
+    nodes : NodeScores or None
+        Component scores at the nodes of the training marginals. None: nothing is known
+        of the distribution, which leaves the raw view without unknown features.
+    view : {"pure", "raw"}
+        See the module's notes.
+
+    Examples
+    --------
+    The square of g_1 + g_2 with both uniform on {-1, 1}: all is in the pair.
+
+    >>> g = torch.tensor([[[-1.0], [-1.0]], [[1.0], [1.0]]]).double()
+    >>> nodes = NodeScores.of({2: g}, torch.full((2, 2), 0.5).double())
+    >>> bias, lam = torch.zeros(1).double(), {2: torch.ones(1, 1).double()}
+    >>> algebra = TermAlgebra(bias, lam, nodes)
+    >>> base, values = algebra.terms({2: g}, TermSet.all(2, 2))
+    >>> base.tolist(), values[..., 0].tolist()
+    ([[2.0], [2.0]], [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0]])
+    """
+
+    def __init__(
+        self,
+        bias: Tensor,
+        lam: Mapping[int, Tensor],
+        nodes: NodeScores | None,
+        view: View = "pure",
+    ) -> None:
+        if view not in VIEWS:
+            raise ValueError(f"view must be one of {list(VIEWS)}, got {view!r}")
+        if nodes is None and view == "pure":
+            raise ValueError(
+                "The pure view is taken under the training marginals, which this "
+                'model doesn\'t have; view="raw" needs none.'
+            )
+        self.bias = bias
+        self.view = view
+        self.nodes = nodes
+        self.orders = _orders(lam, nodes, view)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs C."""
+        return len(self.bias)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d; 0 in the raw view without nodes."""
+        return 0 if self.nodes is None else self.nodes.weights.shape[1]
+
+    @property
+    def degree(self) -> int:
+        """The largest order, which is also the most features of a term."""
+        return max((order.degree for order in self.orders), default=0)
+
+    def rows_per_block(self, n_features: int) -> int:
+        """Return how many rows at once keep every temporary near 64 MB."""
+        widest = max((order.lam.shape[1] for order in self.orders), default=1)
+        return max(1, BLOCK // (n_features * widest))
+
+    def score(self, scores: Scores) -> Tensor:
+        """Return the model's score of shape (n, C), straight from its formula."""
+        total = self.bias
+        for order in self.orders:
+            power = scores[order.degree].sum(1) ** order.degree
+            total = total + power @ order.lam.T
+        return total
+
+    def terms(
+        self, scores: Scores, terms: TermSet, known: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Split the scores of some rows.
+
+        Parameters
+        ----------
+        scores : mapping of int to Tensor of shape (n, d, R_l)
+            Component scores, float64; an unknown feature at its training mean.
+        terms : TermSet
+            The T terms wanted.
+        known : Tensor of shape (n, d), bool, optional
+            False where a feature's value is unknown: it is a constant in that row, so
+            its terms are 0 and the base is the row's own. None: all are known.
+
+        Returns
+        -------
+        base : Tensor of shape (n, C)
+        values : Tensor of shape (n, T, C)
+            With all terms, ``base + values.sum(1)`` is the score.
+        """
+        n = len(next(iter(scores.values())))
+        features, outside = {}, {}
+        for order in self.orders:
+            features[order.degree] = self.feature_series(
+                order, scores[order.degree], known
+            )
+            outside[order.degree] = self.outside_series(order, known)
+        return self.base(outside, n), self.evaluate(features, outside, terms)
+
+    def feature_series(
+        self,
+        order: Order,
+        scores: Tensor,
+        known: Tensor | None = None,
+        most: int | None = None,
+    ) -> Series:
+        """Return q_i / e_i: entry a of shape (n, d, R), entry 0 None.
+
+        `most` is the largest power of t that is wanted, the order if None.
+        """
+        degree = order.degree if most is None else min(most, order.degree)
+        centred = scores - order.mean if self.view == "pure" else scores
+        power, raised = centred, [centred]
+        for a in range(2, degree + 1):
+            power = power * centred
+            raised.append(power / factorial(a))
+        series: Series = [None]
+        for a, value in enumerate(raised, start=1):
+            moment = order.moments[a]
+            value = value if moment is None else value - moment
+            # not 0 of itself: h = 0 leaves -E h**a
+            series.append(value if known is None else value * known[:, :, None])
+        return multiply(series, order.inverse[: degree + 1], degree)
+
+    def outside_series(self, order: Order, known: Tensor | None = None) -> Series:
+        """Return l! P, what all features contribute on average: (1 or n, 1, R)."""
+        logs: Series = [None]
+        mask = None if known is None else known.to(order.mean.dtype)
+        for a in range(1, order.degree + 1):
+            log = order.log[a]
+            if log is None:
+                logs.append(None)
+            elif mask is None:
+                logs.append(log.sum(0, keepdim=True)[:, None])
+            else:
+                logs.append((mask @ log)[:, None])
+        if self.view == "pure":
+            logs[1] = order.mean.sum(0)[None, None]
+        elif mask is not None:
+            logs[1] = ((1 - mask) @ order.mean)[:, None]
+        scale = float(factorial(order.degree))
+        return [None if c is None else c * scale for c in exponential(logs)]
+
+    def base(self, outside: Mapping[int, Series], n: int) -> Tensor:
+        """Return the constant of n rows, of shape (n, C)."""
+        total = self.bias.expand(n, -1)
+        for order in self.orders:
+            series = outside[order.degree]
+            coefficient = series[order.degree]
+            if coefficient is not None:
+                total = total + coefficient[:, 0] @ order.lam.T
+        return total
+
+    def evaluate(
+        self,
+        features: Mapping[int, Series],
+        outside: Mapping[int, Series],
+        terms: TermSet,
+    ) -> Tensor:
+        """Return l! [t^l] P prod q_i / e_i summed over components, (n, T, C)."""
+        parts = []
+        for size, group in enumerate(terms.groups, start=1):
+            total: Tensor | None = None
+            for order in self.orders:
+                if order.degree < size or not len(group):
+                    continue
+                series = features[order.degree], outside[order.degree]
+                part = _evaluate(order, *series, group)
+                total = part if total is None else total + part
+            if total is None:
+                n = len(next(iter(features.values()))[1])  # type: ignore[arg-type]
+                total = self.bias.new_zeros(n, len(group), self.n_outputs)
+            parts.append(total)
+        if not parts:
+            n = len(next(iter(features.values()))[1])  # type: ignore[arg-type]
+            return self.bias.new_zeros(n, 0, self.n_outputs)
+        return torch.cat(parts, 1)
+
+
+def _orders(
+    lam: Mapping[int, Tensor], nodes: NodeScores | None, view: View
+) -> tuple[Order, ...]:
+    degrees = sorted(lam)
+    mean: Scores = {}
+    if nodes is not None:
+        mean = nodes.mean(lambda g: {l: g[l] for l in degrees})
+    orders = []
+    for l in degrees:
+        one = lam[l].new_ones(())
+        flat = constant(one, l)
+        if nodes is None or view == "raw":
+            average = mean.get(l, lam[l].new_zeros(1, 1))
+            orders.append(Order(l, lam[l], average, flat, flat, constant(one * 0, l)))
+            continue
+        # e_i(t): E h = 0, so the series has no linear part
+        moments = [one, None, *_central_moments(nodes, l, mean[l])]
+        moments = moments[: l + 1]
+        orders.append(
+            Order(l, lam[l], mean[l], moments, inverse(moments), logarithm(moments))
+        )
+    return tuple(orders)
+
+
+def _central_moments(nodes: NodeScores, l: int, mean: Tensor) -> list[Tensor]:
+    """Return E h**a / a! for a = 2..l, each of shape (d, R)."""
+
+    def powers(scores: Scores) -> dict[int, Tensor]:
+        centred = scores[l] - mean
+        power, out = centred, {}
+        for a in range(2, l + 1):
+            power = power * centred
+            out[a] = power / factorial(a)
+        return out
+
+    return list(nodes.mean(powers).values()) if l >= 2 else []
+
+
+def last_series(features: Series, outside: Series, degree: int, size: int) -> Series:
+    """Combine a term's last feature with the outside.
+
+    Entry a is what multiplies t**a of the product over the other size - 1 features:
+    the sum over b of P_{l-a-b} (q/e)_b. Entries below a = size - 1 are None.
+    """
+    series: Series = [None] * degree
+    product = multiply(features, outside, degree)
+    for a in range(size - 1, degree):
+        series[a] = product[degree - a]
+    return series
+
+
+def prefix_series(features: Series, columns: Tensor, degree: int) -> Series:
+    """Multiply the series of some features.
+
+    Parameters
+    ----------
+    features : list of Tensor of shape (..., d, R) or None
+        Series of each feature.
+    columns : Tensor of shape (U, s)
+        Features to multiply, a set a row.
+    degree : int
+        Keep coefficients up to here.
+
+    Returns
+    -------
+    list of Tensor of shape (..., U, R) or None
+    """
+    result: Series = []
+    for k in range(columns.shape[1]):
+        factor: Series = [
+            None if c is None else c.index_select(-2, columns[:, k])
+            for c in features[: degree + 1]
+        ]
+        result = multiply(result, factor, degree) if result else factor
+    return result
+
+
+def _evaluate(order: Order, features: Series, outside: Series, group: Tensor) -> Tensor:
+    """Evaluate terms of one size in one order: (n, T, C)."""
+    size = group.shape[1]
+    last = last_series(features, outside, order.degree, size)
+    if size == 1:
+        first = last[0]
+        assert first is not None, "q_i has a linear part in every view"
+        return first[:, group[:, 0]] @ order.lam.T
+    shape = next(c for c in features if c is not None).shape
+    grouped = Prefixes.of(group, shape[1])
+    if grouped.shared_is_cheaper(shape[1], len(order.lam)):
+        return _by_product(order, features, last, grouped)
+    return _by_gathering(order, features, last, group)
+
+
+def _by_product(
+    order: Order, features: Series, last: Series, grouped: Prefixes
+) -> Tensor:
+    """All prefixes times all last features, as matrix products."""
+    n, d, width = next(c for c in features if c is not None).shape
+    n_outputs, top = len(order.lam), order.degree - 1
+    out = order.lam.new_empty(n, len(grouped.terms), n_outputs)
+    step = max(1, BLOCK // (n * max(d, width * order.degree)))
+    for start in range(0, len(grouped), step):
+        stop = min(start + step, len(grouped))
+        columns = grouped.prefixes[start:stop]
+        first = int(columns[:, -1].min()) + 1  # prefixes are sorted by their last
+        prefix = prefix_series(features, columns, top)
+        pairs = [
+            (a, b[:, first:])
+            for a, b in zip(prefix, last, strict=True)
+            if a is not None and b is not None
+        ]
+        left = torch.cat([a for a, _ in pairs], -1)
+        terms, row, column = grouped.block(start, stop)
+        for c in range(n_outputs):
+            right = torch.cat([b * order.lam[c] for _, b in pairs], -1)
+            product = left @ right.transpose(1, 2)
+            out[:, terms, c] = product[:, row, column - first]
+    return out
+
+
+def _by_gathering(
+    order: Order, features: Series, last: Series, group: Tensor
+) -> Tensor:
+    """Term by term, a block at a time."""
+    n, _, width = next(c for c in features if c is not None).shape
+    step = max(1, BLOCK // (n * width * 2))
+    parts = []
+    for start in range(0, len(group), step):
+        columns = group[start : start + step]
+        prefix = prefix_series(features, columns[:, :-1], order.degree - 1)
+        total: Tensor | None = None
+        for a, b in zip(prefix, last, strict=True):
+            if a is not None and b is not None:
+                part = a * b[:, columns[:, -1]]
+                total = part if total is None else total + part
+        assert total is not None, "the lowest degrees are there in every view"
+        parts.append(total @ order.lam.T)
+    return torch.cat(parts, 1)
