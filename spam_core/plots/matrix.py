@@ -23,6 +23,7 @@ def matrix(
     measure: str = "importance",
     features: list[str] | None = None,
     diagonal: bool = False,
+    clickable: bool = False,
     title: str | None = None,
 ) -> go.Figure:
     """Draw the size of every pair term as a d x d map.
@@ -42,6 +43,9 @@ def matrix(
     diagonal : bool, default=False
         Show each feature's own term on the diagonal. These are usually far larger
         than any pair and would take most of the colour scale.
+    clickable : bool, default=False
+        Lay an invisible marker over every cell, with both names as its custom data:
+        plotly can't select the cells of a map. Left out beyond 40 features.
     title : str, optional
         Title; by default it says what is shown.
 
@@ -118,6 +122,8 @@ def matrix(
         **theme.size_scale(z.ravel()),
     )
     few = len(order) <= _MANY_FEATURES
+    if clickable and few:
+        _add_markers(figure, axis, full, z, what)
     settings = {
         "type": "category",
         "categoryorder": "array",
@@ -133,6 +139,30 @@ def matrix(
         alt=_alt(order, z, what, label),
         height=int(np.clip(200 + 22 * len(order), 380, 900)),
     )
+
+
+def _add_markers(
+    figure: go.Figure, axis: list[str], full: list[str], z: np.ndarray, what: str
+) -> None:
+    rows, columns = np.nonzero(np.isfinite(z))
+    figure.add_scatter(
+        x=[axis[k] for k in columns],
+        y=[axis[k] for k in rows],
+        customdata=[
+            [full[a], full[b], float(z[a, b])]
+            for a, b in zip(rows, columns, strict=True)
+        ],
+        mode="markers",
+        marker={"symbol": "square", "size": 26, "opacity": 0, "color": theme.NEUTRAL},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        showlegend=False,
+        hovertemplate=(
+            "%{customdata[0]} × %{customdata[1]}<br>"
+            f"{what}: %{{customdata[2]:.4g}}<extra></extra>"
+        ),
+    )
+    figure.update_layout(clickmode="event+select", dragmode=False)
 
 
 def _features(explanation: GlobalExplanation) -> list[str]:

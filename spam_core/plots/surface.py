@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spam_core.explain.explanation import GlobalExplanation, Surface
 
 # Many levels need a column of their own; a row of them would cover the picture.
-_LEGEND_RIGHT = {
+_LEGEND_RIGHT: dict[str, Any] = {
     "legend_orientation": "v",
     "legend_x": 1.02,
     "legend_xanchor": "left",

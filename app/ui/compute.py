@@ -1,0 +1,221 @@
+"""What pages work out once and keep. The only file that touches ``st.cache_*``.
+
+Cached objects are shared by all visitors and never changed. Keys are the name of a
+built-in data set or the path of a saved model, which is unique to one training run and
+never written again, so that a key always means the same content.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from spam_core import load_dataset, load_model
+from spam_core.data import Table, dataset_info, dataset_names
+from ui import jobs
+
+BUILT_IN = ("gapminder", "breast_cancer", "wine", "california")
+"""Data sets that the dashboard offers where they can be had without a download."""
+
+# Small settings for tests and for a look at the pages: worse models, at once.
+_FAST: dict[str, dict[str, Any]] = {
+    "spam": {"n_members": 2, "rank": 4, "n_knots": 8, "max_epochs": 4},
+    "dnn": {"max_epochs": 2},
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted model as the pages use it.
+
+    Attributes
+    ----------
+    dataset : str
+        Key of its table.
+    path : str
+        Key of everything that is worked out from it.
+    scores : dict
+        Metrics on the test rows.
+    seconds : float
+        Training time.
+    """
+
+    dataset: str
+    path: str
+    scores: dict[str, float | None]
+    seconds: float
+
+
+@st.cache_resource(show_spinner=False)
+def _folder() -> Path:
+    return jobs.new_folder()
+
+
+@st.cache_data(show_spinner=False)
+def choices() -> dict[str, str]:
+    """Return the data sets to offer: key -> what to call it."""
+    here = dataset_names(available=True)
+    return {name: dataset_info(name).title for name in BUILT_IN if name in here}
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def table(dataset: str) -> Table:
+    """Return a built-in table."""
+    return load_dataset(dataset)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _built_in_run(dataset: str) -> jobs.Run:
+    """Train SPAM, then the neural network, on a built-in table; once per server."""
+    models = []
+    for name in ("spam", "dnn"):
+        params: dict[str, Any] = {"random_state": 0}
+        if os.environ.get("SPAM_FAST") == "1":
+            params |= _FAST[name]
+        models.append({"name": name, "params": params})
+    return jobs.start({"dataset": dataset}, models, _folder())
+
+
+def run(dataset: str) -> jobs.Run:
+    """Return the training of a data set; it starts with the first call."""
+    return _built_in_run(dataset)
+
+
+def retry(dataset: str) -> None:
+    """Train again after a failure or a cancelled training."""
+    _built_in_run.clear(dataset)
+
+
+def model(dataset: str, name: str = "spam") -> Model | None:
+    """Return a model of a data set, or None while it isn't trained."""
+    done = run(dataset).fitted.get(name)
+    if done is None:
+        return None
+    return Model(dataset, done.path, done.scores, done.seconds)
+
+
+def report(dataset: str) -> dict[str, Any]:
+    """Return what the training wrote about table, models and the constant guess."""
+    return run(dataset).report
+
+
+@st.cache_resource(max_entries=16, show_spinner="Loading the model…")
+def estimator(path: str) -> Any:
+    """Return a saved model; read only."""
+    return load_model(path)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Working out the terms…")
+def _explanation(path: str, view: str) -> Any:
+    return estimator(path).explain_global(view=view)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a model under the names that people use.
+
+    Attributes
+    ----------
+    terms : tuple of tuple of str
+    importance, sd : ndarray of shape (T,) or (T, C)
+    scale : str
+        Names the class in words where its label is a code.
+    classes : tuple of str or None
+        Names of several classes; None where there is one output.
+    feature_names : tuple of str
+    """
+
+    terms: Any
+    importance: Any
+    sd: Any
+    scale: str
+    classes: tuple[str, ...] | None
+    feature_names: tuple[str, ...]
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def terms(path: str, dataset: str, view: str) -> Terms:
+    """Return the terms of a model, their sizes and what they are called."""
+    found, fitted, known = _explanation(path, view), estimator(path), table(dataset)
+    several = known.task == "multiclass"
+    return Terms(
+        found.terms,
+        found.importance,
+        found.sd,
+        scale(dataset, found.scale),
+        tuple(known.class_names) if several else None,
+        tuple(fitted.feature_names_),
+    )
+
+
+def scale(dataset: str, name: str) -> str:
+    """Name a scale in words: the class of a logit, the unit of a target."""
+    known = table(dataset)
+    if known.task == "binary":
+        return f"logit of {known.class_names[1]}"
+    if known.task == "regression" and known.target_unit:
+        return f"{name} ({known.target_unit})"
+    return name
+
+
+def _sizes(shown: Terms, class_: str | None) -> Any:
+    if shown.classes is None:
+        return shown.importance
+    if class_ is None:
+        return shown.importance.mean(axis=1)
+    return shown.importance[:, shown.classes.index(class_)]
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def ranked(path: str, dataset: str, view: str, class_: str | None, size: int) -> Any:
+    """Return the terms of `size` columns, the most important first."""
+    shown = terms(path, dataset, view)
+    order = (-_sizes(shown, class_)).argsort(kind="stable")
+    return [
+        tuple(shown.terms[k])
+        for k in order
+        if len(shown.terms[k]) == size and shown.terms[k] != ("…",)
+    ]
+
+
+def share_of_largest(
+    path: str, dataset: str, view: str, class_: str | None, length: int
+) -> float:
+    """Share of the total size that the `length` largest terms have."""
+    sizes = _sizes(terms(path, dataset, view), class_)
+    total = float(sizes.sum())
+    largest = sorted(sizes.tolist(), reverse=True)[:length]
+    return sum(largest) / total if total > 0 else 1.0
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def curve(path: str, view: str, feature: str) -> Any:
+    """Return the shape of one feature."""
+    return _explanation(path, view).curve(feature)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def surface(path: str, view: str, first: str, second: str) -> Any:
+    """Return the surface of a pair."""
+    return _explanation(path, view).surface(first, second)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def local(path: str, dataset: str, view: str, position: int) -> Any:
+    """Return the LocalExplanation of one row of a table, by position."""
+    rows = table(dataset).X.iloc[[position]]
+    return estimator(path).explain_local(rows, view=view)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def shares(path: str, dataset: str, position: int) -> dict[str, float] | None:
+    """Return the probability of each class, by name; None for a regression."""
+    known = table(dataset)
+    if known.task == "regression":
+        return None
+    row = estimator(path).predict_proba(known.X.iloc[[position]])[0]
+    return dict(zip(known.class_names, row.tolist(), strict=True))

@@ -1,0 +1,136 @@
+"""Words: user text made harmless, numbers made short, models made plain."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from spam_core.plots.theme import number
+
+__all__ = [
+    "METRICS",
+    "VIEW_HELP",
+    "Ledger",
+    "literal",
+    "number",
+    "quality",
+    "score_text",
+]
+
+_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&^=:@/\"'])")
+
+METRICS = {
+    "rmse": (
+        "RMSE",
+        "typical size of an error, in units of the target; lower is better",
+    ),
+    "mae": ("Mean absolute error", "in units of the target; lower is better"),
+    "r2": ("R2", "share of the target's variation explained; 1 is perfect"),
+    "auc": (
+        "AUC",
+        "chance that a case of the class gets a higher score than another; 0.5 is a "
+        "coin, 1 is perfect",
+    ),
+    "log_loss": ("Log loss", "error of the probabilities; lower is better"),
+    "accuracy": ("Accuracy", "share of cases put into the right class"),
+}
+"""Metric -> what to call it, and what it means in one line."""
+
+VIEW_HELP = {
+    "pure": (
+        "Pure: each term is what its columns add on average over the data, beyond what "
+        "fewer of them say. Shifting a column's zero does not change it."
+    ),
+    "raw": (
+        "Raw: the model's polynomial as it is written, where an absent column counts "
+        "as zero. The prediction is the same; it is only split differently."
+    ),
+}
+
+
+def literal(text: object) -> str:
+    r"""Escape text so that Streamlit's Markdown shows it character for character.
+
+    Examples
+    --------
+    >>> literal("cost $ per $ unit")
+    'cost \\$ per \\$ unit'
+    """
+    escaped = _PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
+    # Emoji codes are replaced after backslashes are gone: an invisible word joiner
+    # between the colon and the name keeps ":smile:" as it is.
+    return re.sub(r"\\:(?=[\w+])", "\\:\u2060", escaped)
+
+
+def score_text(value: float | None) -> str:
+    """Write a metric, or that there is none."""
+    return "n/a" if value is None else number(float(value))
+
+
+def quality(task: str, report: dict[str, Any], unit: str) -> str:
+    """Say in one sentence how good SPAM is, beside the others."""
+    metric = report["metrics"][0]
+    models = report["models"]
+    spam = models["spam"]["scores"][metric]
+    guess = report["baseline"]["scores"][metric]
+    dnn = models.get("dnn", {}).get("scores", {}).get(metric)
+    if task == "regression":
+        of = f" {literal(unit)}" if unit else ""
+        text = (
+            f"On rows it has never seen, SPAM is off by {score_text(spam)}{of} (root "
+            f"mean squared error); always guessing the mean is off by "
+            f"{score_text(guess)}"
+        )
+        other = "" if dnn is None else f", a neural network by {score_text(dnn)}"
+        return f"{text}{other}."
+    if task == "binary":
+        text = (
+            f"Of two cases it has never seen, one of each class, SPAM ranks them right "
+            f"{_percent(spam)} of the time (AUC); guessing does so 50 %"
+        )
+        other = "" if dnn is None else f", a neural network {_percent(dnn)}"
+        return f"{text}{other}."
+    text = (
+        f"SPAM puts {_percent(spam)} of the cases it has never seen into the right "
+        f"class; always guessing the commonest is right for {_percent(guess)}"
+    )
+    other = "" if dnn is None else f", a neural network for {_percent(dnn)}"
+    return f"{text}{other}."
+
+
+def _percent(share: float | None) -> str:
+    return "n/a" if share is None else f"{100 * share:.1f} %"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The sums of a ledger.
+
+    Attributes
+    ----------
+    base, terms, score : float
+        ``base + terms = score``.
+    """
+
+    base: float
+    terms: float
+    score: float
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> Ledger:
+        """Read a frame whose last two lines are base and score."""
+        amounts = frame["contribution"].tolist()
+        return cls(amounts[-2], sum(amounts[:-2]), amounts[-1])
+
+    def sentence(self, scale: str) -> str:
+        """Say that it adds up, with the numbers, and by how much it doesn't."""
+        off = abs(self.base + self.terms - self.score)
+        sign = "-" if self.terms < 0 else "+"
+        exact = "exactly" if off < 1e-9 * max(1.0, abs(self.score)) else f"to {off:.1g}"
+        return (
+            f"Base {number(self.base)} {sign} terms {number(abs(self.terms))} = score "
+            f"{number(self.score)} on the scale {literal(scale)}, {exact}."
+        )

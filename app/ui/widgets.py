@@ -1,0 +1,244 @@
+"""Parts that pages are made of: pickers, charts with their tables, training status."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from spam_core import plots
+from spam_core.data import Table
+from ui import compute, jobs, session
+from ui.text import VIEW_HELP, literal, number
+
+_CHART_CONFIG = {
+    "displaylogo": False,
+    "toImageButtonOptions": {"format": "svg"},
+    "modeBarButtonsToRemove": ["lasso2d", "select2d"],
+}
+_BIG_TABLE = 2000  # rows beyond which a table is sent only when it is opened
+
+
+def pick_dataset() -> str:
+    """Let the visitor choose a data set; return its key."""
+    names = compute.choices()
+    session.keep_valid(session.DATASET, list(names))
+    return st.selectbox(
+        "Data set",
+        list(names),
+        format_func=names.__getitem__,
+        key=session.DATASET,
+        persist_state="session",
+    )
+
+
+def pick_view() -> str:
+    """Let the visitor choose pure or raw terms; return "pure" or "raw"."""
+    view = st.segmented_control(
+        "Terms",
+        ["pure", "raw"],
+        default="pure",
+        required=True,
+        format_func=str.capitalize,
+        key=session.VIEW,
+        persist_state="session",
+    )
+    view = view or "pure"
+    st.caption(VIEW_HELP[view])
+    return view
+
+
+def pick_class(dataset: str) -> str | None:
+    """Let the visitor choose a class of several; None where there is one output."""
+    table = compute.table(dataset)
+    names = list(table.class_names) if table.task == "multiclass" else []
+    session.keep_valid(session.CLASS, names)
+    if not names:
+        return None
+    return st.selectbox(
+        "Class to explain", names, key=session.CLASS, persist_state="session"
+    )
+
+
+def pick_length(most: int) -> int:
+    """Let the visitor choose how many terms to show."""
+    return int(
+        st.slider(
+            "Terms to show",
+            1,
+            max(2, min(30, most)),
+            min(7, most),
+            key=session.LENGTH,
+            persist_state="session",
+            help="The rest is added up in one last line, so nothing is lost.",
+        )
+    )
+
+
+def need_model(dataset: str, name: str = "spam") -> compute.Model:
+    """Return the model, or show its training and end the page here."""
+    found = compute.model(dataset, name)
+    if found is not None:
+        return found
+    run = compute.run(dataset)
+    if run.finished:
+        _ended(dataset, run)
+    else:
+        st.info(
+            "The model of this data set is being trained. The page opens by itself.",
+            icon=":material/hourglass_top:",
+        )
+    st.stop()
+    raise AssertionError("st.stop() does not return")
+
+
+def training_status(dataset: str) -> None:
+    """Show how far training is, and reload the page when a model is ready."""
+    run = compute.run(dataset)
+    if run.state == "done":
+        return
+    if run.finished:
+        _ended(dataset, run)
+        return
+    _watch(dataset, len(run.fitted))
+
+
+@st.fragment(run_every=0.5)
+def _watch(dataset: str, n_fitted: int) -> None:
+    run = compute.run(dataset)
+    if run.finished or len(run.fitted) != n_fitted:
+        st.rerun()
+    share, text = run.progress()
+    st.progress(share, text=text)
+
+
+def _ended(dataset: str, run: jobs.Run) -> None:
+    if run.state == "failed":
+        st.error(literal(run.message), title="Training failed")
+    else:
+        st.warning("Training was cancelled.")
+    if st.button("Train again", key=f"retry_{dataset}_{len(run.fitted)}"):
+        compute.retry(dataset)
+        st.rerun()
+
+
+def chart(figure: go.Figure, key: str, **settings: Any) -> Any:
+    """Show a figure with its alt text, and the same numbers as a table.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+        Made by ``spam_core.plots``.
+    key : str
+        Unique on the page: two figures may be equal.
+    **settings : object
+        Further arguments of ``st.plotly_chart``, such as ``on_select``.
+
+    Returns
+    -------
+    object
+        What ``st.plotly_chart`` returns.
+    """
+    alt = plots.alt_text(figure)
+    shown = st.plotly_chart(figure, key=key, alt=alt, config=_CHART_CONFIG, **settings)
+    frame = plots.table(figure)
+    with st.expander("The same numbers as a table"):
+        if len(frame) <= _BIG_TABLE:
+            st.dataframe(_readable(frame), hide_index=True, alt=f"Table: {alt}")
+        else:
+            st.write(f"{len(frame):,} rows")
+            st.dataframe(_readable(frame.head(_BIG_TABLE)), hide_index=True, alt=alt)
+    return shown
+
+
+def follow_click(event: Any, pairs: list[tuple[str, str]]) -> None:
+    """Choose the pair whose cell was clicked on the interaction matrix."""
+    points = event.selection.points if event is not None else []
+    if not points:
+        return
+    names = [html.unescape(name) for name in points[0]["customdata"][:2]]
+    for pair in pairs:
+        if set(pair) == set(names):
+            session.choose(session.PAIR, pair, because=tuple(names))
+
+
+def pick_row(table: Table) -> int:
+    """Let the visitor choose a test row; return its position in the table."""
+    rows = table.splits["test"]
+    session.keep_between(session.ROW, 1, len(rows))
+    place = st.number_input(
+        f"Test row, 1 to {len(rows):,}",
+        min_value=1,
+        max_value=len(rows),
+        key=session.ROW,
+        persist_state="session",
+    )
+    return int(rows[int(place) - 1])
+
+
+def column_note(table: Table, column: str) -> None:
+    """Say what a column means, where that is known."""
+    if column in table.columns:
+        st.caption(f"{literal(column)}: {literal(table.columns[column])}")
+
+
+def outcome(
+    table: Table, position: int, score: float, shares: dict[str, float] | None
+) -> None:
+    """Show the prediction of a row beside what really was."""
+    truth = table.y.iloc[position]
+    if shares is None:
+        unit = f" {table.target_unit}" if table.target_unit else ""
+        st.metric(
+            f"Predicted {literal(table.target)}",
+            f"{number(score)}{literal(unit)}",
+            delta=f"really {number(float(truth))}",
+            delta_color="off",
+            delta_arrow="off",
+        )
+        return
+    likeliest = max(shares, key=shares.__getitem__)
+    real = table.class_names[table.classes.index(truth)]
+    st.metric(
+        f"Predicted {literal(table.target)}",
+        f"{literal(likeliest)}, {100 * shares[likeliest]:.1f} %",
+        delta=f"really {literal(real)}",
+        delta_color="off",
+        delta_arrow="off",
+    )
+    st.dataframe(
+        pd.DataFrame({"class": list(shares), "probability": list(shares.values())}),
+        hide_index=True,
+        column_config={"probability": st.column_config.NumberColumn(format="percent")},
+        alt="Probability of each class",
+    )
+
+
+def row_values(table: Table, position: int) -> None:
+    """Show the columns of a row as a table."""
+    row = table.X.iloc[position]
+    values = ["missing" if pd.isna(value) else str(value) for value in row]
+    st.dataframe(
+        pd.DataFrame({"column": list(table.feature_names), "value": values}),
+        hide_index=True,
+        alt="Values of the row, column by column",
+    )
+
+
+def _readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Make columns of one type: Arrow has no column of numbers and text."""
+    frame = frame.copy()
+    for name in frame.columns:
+        if frame[name].dtype == object:
+            frame[name] = [
+                value
+                if isinstance(value, str)
+                else f"{value:.6g}"
+                if isinstance(value, float)
+                else str(value)
+                for value in frame[name]
+            ]
+    return frame

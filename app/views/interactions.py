@@ -1,0 +1,48 @@
+import streamlit as st
+
+from spam_core import plots
+from ui import compute, session, widgets
+
+dataset = session.get(session.DATASET)
+view = session.get(session.VIEW)
+class_ = session.get(session.CLASS)
+table = compute.table(dataset)
+
+st.title("Interactions")
+st.markdown(
+    "How much two columns say together, beyond what each says alone: the mean absolute "
+    "contribution of every pair over the training rows. Click a cell to see the pair."
+)
+model = widgets.need_model(dataset)
+terms = compute.terms(model.path, dataset, view)
+pairs = compute.ranked(model.path, dataset, view, class_, 2)
+if not pairs:
+    st.info("This model has no pair terms: it was trained with order 1.")
+    st.stop()
+
+event = widgets.chart(
+    plots.matrix(terms, class_=class_, clickable=True),
+    key="matrix",
+    on_select="rerun",
+    selection_mode="points",
+)
+widgets.follow_click(event, pairs)
+session.keep_valid(session.PAIR, pairs)
+first, second = st.selectbox(
+    "Pair, most important first",
+    pairs,
+    format_func=" × ".join,
+    key=session.PAIR,
+    persist_state="session",
+)
+figure = plots.surface(
+    compute.surface(model.path, view, first, second),
+    first,
+    second,
+    class_=class_,
+    scale=terms.scale,
+    classes=terms.classes,
+)
+widgets.chart(figure, key="surface")
+widgets.column_note(table, first)
+widgets.column_note(table, second)

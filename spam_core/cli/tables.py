@@ -1,0 +1,90 @@
+"""The table a command works on: a named data set, or a file and its target column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pandas as pd
+
+from spam_core.data import (
+    dataset_info,
+    dataset_names,
+    load_dataset,
+    make_table,
+    read_table,
+)
+
+if TYPE_CHECKING:
+    from spam_core.data import Table
+    from spam_core.data.table import Task
+
+
+def open_table(
+    dataset: str | None,
+    data: str | None,
+    target: str | None,
+    *,
+    task: str | None = None,
+) -> Table:
+    """Return the table that the arguments name.
+
+    Parameters
+    ----------
+    dataset : str or None
+        Name of a data set.
+    data, target : str or None
+        Or a CSV or Parquet file, and its column to predict.
+    task : {"regression", "classification"}, optional
+        What the target is; by default told from its values. The finer "binary" and
+        "multiclass" are understood too.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of `dataset` and `data` is given, the target is missing or
+        has missing values, or nothing can be learnt from it.
+
+    Examples
+    --------
+    >>> open_table("wine", None, None).task
+    'multiclass'
+    >>> open_table(None, "table.csv", None)
+    Traceback (most recent call last):
+    ...
+    ValueError: --data needs --target: the column to predict
+    """
+    if (dataset is None) == (data is None):
+        raise ValueError("give either --dataset NAME or --data FILE with --target")
+    if dataset is not None:
+        if target is not None:
+            raise ValueError("--target goes with --data; a named set has its own")
+        return load_dataset(dataset)
+    assert data is not None
+    if target is None:
+        raise ValueError("--data needs --target: the column to predict")
+    frame = read_table(data).frame
+    return make_table(
+        frame, target, task=_task(frame, target, task), name=Path(data).stem
+    )
+
+
+def list_sets() -> list[tuple[str, str, str, str]]:
+    """Name, task, size and title of every named data set; a note if it isn't here."""
+    here = set(dataset_names(available=True))
+    rows: list[tuple[str, str, str, str]] = []
+    for name in dataset_names():
+        info = dataset_info(name)
+        note = "" if name in here else " (not here: see load_dataset)"
+        size = f"{info.n_rows:,} x {info.n_features:,}"
+        rows.append((name, info.task, size, info.title + note))
+    return rows
+
+
+def _task(frame: pd.DataFrame, target: str, task: str | None) -> Task | None:
+    """Tell the two tasks of classification apart, where only that is known."""
+    if task != "classification":
+        return cast("Task | None", task)  # Table checks it
+    if target not in frame:
+        return None  # make_table names the columns there are
+    return "binary" if frame[target].nunique() == 2 else "multiclass"

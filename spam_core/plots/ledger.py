@@ -1,0 +1,118 @@
+"""Ledger of one prediction: base, terms, and their sum, which is the score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from spam_core.plots import theme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BASE, SCORE = "base", "score"
+
+
+def ledger(
+    frame: pd.DataFrame,
+    *,
+    scale: str = "score",
+    title: str | None = None,
+) -> go.Figure:
+    """Draw a ledger as a waterfall that starts at the base and ends at the score.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What ``LocalExplanation.ledger`` returns: columns ``term``, ``value`` (what
+        the row has there, in user units) and ``contribution``; the terms by size,
+        what the others add up to, and last the base and the score.
+    scale : str, default="score"
+        Name of the scale of the contributions.
+    title : str, optional
+        Title; by default it says what the bars sum to.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        One bar per line of the ledger, from the base on top to the score.
+
+    Raises
+    ------
+    ValueError
+        If the frame lacks a column or its last two lines.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "term": ["age", "the other 2 terms", "base", "score"],
+    ...         "value": ["30", "", "", ""],
+    ...         "contribution": [0.5, -0.25, 1.0, 1.25],
+    ...     }
+    ... )
+    >>> figure = ledger(frame, scale="price")
+    >>> figure.data[0].y
+    ('base', 'age = 30', 'the other 2 terms', 'score')
+    >>> figure.data[0].x
+    (1.0, 0.5, -0.25, 1.25)
+    """
+    lacking = [c for c in ("term", "value", "contribution") if c not in frame]
+    if lacking:
+        raise ValueError(f"the ledger lacks {lacking}, it has {list(frame)}")
+    names = [str(term) for term in frame["term"]]
+    if names[-2:] != [BASE, SCORE]:
+        raise ValueError(f"the ledger must end with base and score, got {names[-2:]}")
+    # drawn in the order in which it adds up: base, terms, score
+    order = [len(names) - 2, *range(len(names) - 2), len(names) - 1]
+    values = [str(value) for value in frame["value"]]
+    lines = [_line(names[k], values[k]) for k in order]
+    amounts = frame["contribution"].to_numpy(dtype=np.float64)[order]
+    full = [theme.literal(line) for line in lines]
+    label = theme.literal(scale)
+    figure = go.Figure()
+    figure.add_waterfall(
+        orientation="h",
+        x=amounts.tolist(),
+        y=theme.labels(lines, 48),
+        measure=["absolute", *["relative"] * (len(lines) - 2), "total"],
+        customdata=full,
+        text=[
+            theme.number(float(amount), signed=0 < k < len(lines) - 1)
+            for k, amount in enumerate(amounts)
+        ],
+        textposition="outside",
+        cliponaxis=False,
+        increasing={"marker": {"color": theme.POSITIVE}},
+        decreasing={"marker": {"color": theme.NEGATIVE}},
+        totals={"marker": {"color": theme.NEUTRAL}},
+        connector={"line": {"color": theme.ZERO_LINE, "width": 1, "dash": "dot"}},
+        hovertemplate="%{customdata}<br>%{text}<extra></extra>",
+        meta={"columns": {"line": "customdata", f"adds to the {scale}": "x"}},
+    )
+    figure.update_xaxes(title=label, zeroline=True)
+    figure.update_yaxes(
+        type="category",
+        categoryorder="array",
+        categoryarray=theme.labels(lines, 48)[::-1],
+        showgrid=False,
+    )
+    start, end = theme.number(float(amounts[0])), theme.number(float(amounts[-1]))
+    steps = ", ".join(
+        f"{line} {theme.number(float(amount), True)}"
+        for line, amount in list(zip(lines, amounts, strict=True))[1:-1]
+    )
+    return theme.finish(
+        figure,
+        title=theme.literal(f"From base to {scale}" if title is None else title),
+        alt=f"Ledger on the scale {scale}. Base {start}; {steps}; score {end}.",
+        height=120 + theme.BAR_HEIGHT * len(lines),
+        showlegend=False,
+    )
+
+
+def _line(term: str, value: str) -> str:
+    return f"{term} = {value}" if value else term

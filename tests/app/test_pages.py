@@ -1,0 +1,110 @@
+"""Every page in every state runs, and shows what the library worked out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from spam_core import load_dataset
+from tests.app.helpers import DATASETS, VIEWS, charts, open_app, texts
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_runs_and_every_chart_has_words_and_a_table(view, dataset) -> None:
+    at = open_app(dataset, view)
+    assert not at.exception
+    assert not at.error
+    drawn = at.get("plotly_chart")
+    assert drawn
+    for chart in drawn:
+        assert len(chart.proto.alt) > 20
+    tables = [e for e in at.expander if e.label == "The same numbers as a table"]
+    assert len(tables) == len(drawn)
+    assert all(len(e.dataframe) == 1 and len(e.dataframe[0].value) for e in tables)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_raw_view_runs_on_every_page(view) -> None:
+    at = open_app("wine", view)
+    at.segmented_control(key="view").set_value("raw").run()
+    assert not at.exception
+    assert "Raw: the model's polynomial" in texts(at)
+
+
+def test_the_overview_answers_how_good_and_what_drives_it() -> None:
+    at = open_app("gapminder")
+    assert "SPAM is off by" in texts(at)
+    labels = [metric.label for metric in at.metric]
+    assert labels == ["SPAM: RMSE", "Neural network: RMSE", "Always guessing: RMSE"]
+    assert all(float(metric.value.replace(",", "")) > 0 for metric in at.metric)
+    (figure,) = charts(at)
+    assert figure["data"][0]["y"][-1].startswith("the other")
+    at.slider(key="explanation_length").set_value(3).run()
+    assert len(charts(at)[0]["data"][0]["y"]) == 4
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_the_ledger_on_the_page_sums_to_the_prediction(dataset) -> None:
+    at = open_app(dataset, "explain.py")
+    at.number_input(key="row").set_value(2).run()
+    assert not at.exception
+    (figure,) = charts(at)
+    amounts = figure["data"][0]["x"]
+    assert_allclose(sum(amounts[:-1]), amounts[-1], rtol=1e-9, atol=1e-9)
+    table = load_dataset(dataset)
+    if table.task == "regression":
+        predicted = at.metric[0].value.split()[0].replace(",", "")
+        assert_allclose(float(predicted), amounts[-1], rtol=1e-3)
+    if table.task == "binary":
+        frame = next(d.value for d in at.dataframe if "probability" in d.value)
+        share = 1 / (1 + np.exp(-amounts[-1]))
+        assert_allclose(frame["probability"][1], share, rtol=1e-6)
+    assert "exactly" in texts(at)
+
+
+def test_another_class_is_another_explanation() -> None:
+    at = open_app("wine", "shapes.py")
+    (first,) = charts(at)
+    at.selectbox(key="class").select("class_2").run()
+    (second,) = charts(at)
+    assert "class_2" in second["layout"]["yaxis"]["title"]["text"]
+    assert first["data"][-2]["y"] != second["data"][-2]["y"]
+
+
+def test_choosing_a_column_draws_that_column() -> None:
+    at = open_app("gapminder", "shapes.py")
+    box = at.selectbox(key="feature")
+    for feature in box.options:
+        at.selectbox(key="feature").select(feature).run()
+        assert not at.exception
+        (figure,) = charts(at)
+        assert figure["layout"]["title"]["text"] == feature
+
+
+def test_o19_several_shapes_stand_on_one_page() -> None:
+    at = open_app("breast_cancer", "shapes.py")
+    at.segmented_control(key="shapes_shown").set_value("The six largest").run()
+    assert not at.exception
+    assert len(charts(at)) == 6
+
+
+def test_choosing_a_pair_draws_that_pair() -> None:
+    at = open_app("gapminder", "interactions.py")
+    box = at.selectbox(key="pair")
+    for option in box.options:
+        at.selectbox(key="pair").select_index(box.options.index(option)).run()
+        assert not at.exception
+        assert charts(at)[1]["layout"]["title"]["text"] == option
+
+
+def test_choices_survive_a_change_of_page_and_of_data() -> None:
+    at = open_app("gapminder", "shapes.py")
+    at.selectbox(key="feature").select("year").run()
+    at.switch_page("views/overview.py").run()
+    at.switch_page("views/shapes.py").run()
+    assert at.selectbox(key="feature").value == "year"
+    at.selectbox(key="dataset").select("breast_cancer").run()
+    assert not at.exception
+    assert at.selectbox(key="feature").value != "year"
