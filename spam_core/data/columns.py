@@ -86,6 +86,16 @@ def as_frame(X: Any) -> tuple[pd.DataFrame, bool]:
     return pd.DataFrame(array, columns=names), False
 
 
+def check_not_empty(shape: tuple[int, int]) -> None:
+    """Refuse a table without rows or columns, in scikit-learn's words."""
+    if 0 in shape:
+        what = "feature" if shape[0] else "sample"
+        raise ValueError(
+            f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is "
+            "required."
+        )
+
+
 def column_kind(column: pd.Series) -> Kind:
     """Say whether a column holds numbers, categories or booleans.
 

@@ -22,6 +22,7 @@ from spam_core.data.columns import (
     MISSING,
     Kind,
     as_frame,
+    check_not_empty,
     column_kind,
     sorted_levels,
     to_numbers,
@@ -240,12 +241,7 @@ class TableEncoder:
             )
         frame, self.named = as_frame(X)
         n, d = frame.shape
-        if n == 0 or d == 0:
-            what = "feature" if n else "sample"
-            raise ValueError(
-                f"Found array with 0 {what}(s) (shape=({n}, {d})) while a minimum of 1 "
-                "is required."
-            )
+        check_not_empty(frame.shape)
         special = dict(self.special_values or {})
         strangers = [str(name) for name in special if str(name) not in frame.columns]
         if strangers:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from spam_core.data.columns import as_frame
+from spam_core.data.columns import as_frame, check_not_empty
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.training.losses import Task
 
@@ -53,7 +53,9 @@ class TabularEstimator(BaseEstimator):
                 f"{type(self).__name__} got a sparse matrix, which it would have to "
                 "make dense. Pass a dense table (X.toarray())."
             )
-        return as_frame(X)[0]
+        frame = as_frame(X)[0]
+        check_not_empty(frame.shape)
+        return frame
 
     def _remember_names(self, X: Any) -> None:
         _check_feature_names(self, X, reset=True)
@@ -70,11 +72,7 @@ class TabularEstimator(BaseEstimator):
                 f"X has {width} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        if not len(frame):
-            raise ValueError(
-                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum "
-                "of 1 is required."
-            )
+        check_not_empty(frame.shape)
         return self.encoder_.transform(X)
 
     def _random_seed(self) -> int:

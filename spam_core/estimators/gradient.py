@@ -177,10 +177,6 @@ class GradientRegressor(RegressionTarget, GradientEstimator):
         """
         return self._score(X)[:, 0]
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score that terms sum to; for a regressor, the prediction."""
-        return self.predict(X)
-
 
 class GradientClassifier(ClassificationTarget, GradientEstimator):
     """A classifier: softmax, or the sigmoid of one logit, of the scores."""

@@ -172,8 +172,10 @@ class _SPAM(GradientEstimator):
     ) -> Training:
         learning_rate = self.learning_rate
         if learning_rate == "auto":
-            network = self.feature_map in ("neural", "basis")
-            learning_rate = 0.003 if network else 0.01
+            if self.feature_map in ("neural", "basis"):
+                learning_rate = 0.003
+            else:
+                learning_rate = 0.005 if problem.task == "regression" else 0.01
         config = default_config(
             len(problem.target),
             learning_rate=learning_rate,
@@ -246,7 +248,7 @@ _DOCUMENTATION = """{summary}
     weight_decay : float, default=0.0
         Decoupled weight decay (AdamW).
     learning_rate : float or "auto"
-        0.01 for spline and linear, 0.003 for networks.
+        0.003 for networks; else 0.005 for regression and 0.01 for classes.
     batch_size, max_epochs : int or "auto"
         By the number of rows.
     patience : int, default=6
