@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
+ROOT = Path(__file__).resolve().parents[1]  # the checkout
+
 # Two workers share two cores: more threads each would only make them wait. Child
 # processes (notebooks, the command line) inherit the variables.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
