@@ -73,7 +73,7 @@ def save_model(model: Any, path: str | Path) -> None:
         If it isn't fitted.
     """
     name = type(model).__name__
-    if _CLASSES.get(name) is not type(model):
+    if type(model) not in _CLASSES.values():
         raise TypeError(f"Expected one of {list(_CLASSES)}, got {name}")
     tensors: dict[str, Tensor] = {}
     header: dict[str, Any] = {
@@ -196,8 +196,8 @@ def _read_estimator(header: dict[str, Any], tensors: dict[str, Tensor]) -> Any:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    """Constructor arguments; hooks and generators don't outlive the process."""
-    result = {}
+    """Return constructor arguments; hooks and generators don't outlive a process."""
+    result: dict[str, Any] = {}
     for key, value in model.get_params(deep=False).items():
         if key == "callbacks" or (
             key == "random_state" and not isinstance(value, int | np.integer)
@@ -214,9 +214,7 @@ def _parameters(model: Any) -> dict[str, Any]:
     return result
 
 
-def _write_encoder(
-    encoder: TableEncoder, tensors: dict[str, Tensor]
-) -> dict[str, Any]:
+def _write_encoder(encoder: TableEncoder, tensors: dict[str, Tensor]) -> dict[str, Any]:
     features = []
     for i, feature in enumerate(encoder.features):
         tensors[f"knots.{i}"] = torch.from_numpy(feature.knots.copy())
@@ -263,7 +261,7 @@ def _write_model(model: Any, tensors: dict[str, Tensor]) -> dict[str, Any]:
         network = model.network
         for key, value in network.named_parameters():
             tensors[f"network.{key}"] = value.detach()
-        hidden = [int(layer.weight.shape[-1]) for layer in network.layers[:-1]]  # type: ignore[union-attr, arg-type]
+        hidden = [int(layer.weight.shape[-1]) for layer in list(network.layers)[:-1]]  # type: ignore[index]
         return {
             "kind": "dnn",
             "hidden": hidden,
@@ -326,7 +324,7 @@ def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _write_scalar(value: Any) -> list[Any]:
-    """A value with its type: ``2`` and ``2.0`` and ``"2"`` stay apart."""
+    """Write a value with its type: ``2`` and ``2.0`` and ``"2"`` stay apart."""
     if value is None:
         return ["none"]
     if isinstance(value, pd.Timestamp):

@@ -159,7 +159,7 @@ def to_numbers(column: pd.Series) -> NDArray[np.float64]:
         if stamps.dt.tz is not None:
             stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
         days = (stamps - _EPOCH) / pd.Timedelta(days=1)
-        return days.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(days.to_numpy(dtype=np.float64, na_value=np.nan))
     missing = column.isna().to_numpy()
     try:
         if pd.api.types.is_numeric_dtype(column.dtype) or (
@@ -203,12 +203,7 @@ def to_objects(column: pd.Series) -> NDArray[np.object_]:
         If cells can't be levels: lists, dicts, sets.
     """
     missing = column.isna().to_numpy()
-    if pd.api.types.is_bool_dtype(column.dtype):
-        cells = column.astype(object).to_numpy(dtype=object).copy()
-    elif isinstance(column.dtype, pd.CategoricalDtype):
-        cells = column.astype(object).to_numpy(dtype=object).copy()
-    else:
-        cells = column.to_numpy(dtype=object).copy()
+    cells = column.astype(object).to_numpy(dtype=object).copy()
     cells[missing] = None
     present = cells[~missing]
     is_text = np.fromiter((isinstance(c, str) for c in present), bool, len(present))

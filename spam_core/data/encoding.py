@@ -366,9 +366,7 @@ class TableEncoder:
                 )
             objects = to_objects(column)
             levels = sorted_levels(column, objects)
-            identifier = (
-                len(levels) >= _MANY_LEVELS and len(levels) > 0.5 * len(column)
-            )
+            identifier = len(levels) >= _MANY_LEVELS and len(levels) > 0.5 * len(column)
             if identifier or len(levels) + has_missing < 2:
                 return Feature(name, "constant")
             return Feature(name, kind, (*levels, *last))
@@ -376,7 +374,7 @@ class TableEncoder:
         is_special = np.isin(numbers, np.asarray(special, dtype=np.float64))
         codes = tuple(float(v) for v in np.unique(numbers[is_special]))
         ordinary = numbers[~np.isnan(numbers) & ~is_special]
-        levels = (*codes, *last)
+        tags: tuple[Any, ...] = (*codes, *last)
         integer = bool(len(ordinary)) and bool(np.all(ordinary == np.round(ordinary)))
         is_date = not pd.api.types.is_numeric_dtype(column.dtype) and (
             pd.api.types.is_datetime64_any_dtype(column.dtype)
@@ -391,11 +389,9 @@ class TableEncoder:
         else:
             knots = choose_knots(ordinary, cells)
         largest = float(np.abs(ordinary).max()) if len(ordinary) else 0.0
-        if len(knots) < 2 and len(levels) + bool(len(ordinary)) < 2:
+        if len(knots) < 2 and len(tags) + bool(len(ordinary)) < 2:
             return Feature(name, "constant")
-        return Feature(
-            name, "numeric", levels, knots, largest or 1.0, is_date, integer
-        )
+        return Feature(name, "numeric", tags, knots, largest or 1.0, is_date, integer)
 
     def _encode(
         self, feature: Feature, column: pd.Series
@@ -473,9 +469,7 @@ def _stack(
 
 
 def _pad(
-    marginals: list[
-        tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]
-    ],
+    marginals: list[tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]],
 ) -> Marginals:
     size = max(len(mass) for *_, mass in marginals)
     shape = (size, len(marginals))

@@ -101,7 +101,7 @@ def gauss_nodes(
     (3, True)
     """
     distinct, inverse = np.unique(position, return_inverse=True)
-    mass = np.bincount(inverse, weights=weight)
+    mass = np.bincount(inverse, weights=weight).astype(np.float64)
     cell = np.minimum(distinct.astype(np.int64), n_cells)
     n = n_cells + 1
     count = np.bincount(cell, minlength=n)
@@ -112,7 +112,7 @@ def gauss_nodes(
     cell, x, w = cell[~few], distinct[~few] - cell[~few], mass[~few]
 
     def total(terms: Floats) -> Floats:
-        return np.bincount(cell, weights=terms, minlength=n)
+        return np.bincount(cell, weights=terms, minlength=n).astype(np.float64)
 
     cells = np.flatnonzero(np.bincount(cell, minlength=n))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -132,8 +132,9 @@ def gauss_nodes(
     for k, b in enumerate((b1, b2)):
         jacobi[:, k, k + 1] = jacobi[:, k + 1, k] = np.sqrt(b[cells])
     eigenvalues, vectors = np.linalg.eigh(jacobi)
-    nodes = (eigenvalues + cells[:, None]).ravel()
-    weights = (norm0[cells, None] * vectors[:, 0, :] ** 2).ravel()
-    nodes = np.concatenate([kept_nodes, nodes])
+    own_nodes = (eigenvalues + cells[:, None]).ravel()
+    own_mass = (norm0[cells, None] * vectors[:, 0, :] ** 2).ravel()
+    nodes: Floats = np.concatenate([kept_nodes, own_nodes])
+    masses: Floats = np.concatenate([kept_mass, own_mass])
     order = np.argsort(nodes, kind="stable")
-    return nodes[order], np.concatenate([kept_mass, weights])[order]
+    return nodes[order], masses[order]

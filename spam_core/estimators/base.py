@@ -76,7 +76,7 @@ class TabularEstimator(BaseEstimator):
         return self.encoder_.transform(X)
 
     def _random_seed(self) -> int:
-        """A seed from `random_state`, leaving global state alone."""
+        """Draw a seed from `random_state`, leaving global state alone."""
         state = getattr(self, "random_state", None)
         if state is None:
             return int(np.random.default_rng().integers(2**31))
@@ -100,37 +100,13 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
     ValueError
         If lengths differ, there are several columns, or values are missing.
     """
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None: expected one value "
-            "for each row."
-        )
-    if isinstance(y, pd.DataFrame | pd.Series):
-        values = y.squeeze(axis=1) if isinstance(y, pd.DataFrame) else y
-        if isinstance(values, pd.DataFrame):
-            raise ValueError(
-                f"Expected a target with one column, got {values.shape[1]}: "
-                f"{list(values.columns)[:5]}"
-            )
-        is_column = isinstance(y, pd.DataFrame)
-        series = values
-    else:
-        array = np.asarray(y)
-        is_column = array.ndim == 2 and array.shape[1] == 1
-        if array.ndim > 2 or (array.ndim == 2 and not is_column):
-            raise ValueError(
-                f"Expected a target of shape (n,), got {array.shape}: y should be a 1d "
-                "array."
-            )
-        if array.ndim == 0:
-            raise ValueError(f"Expected a target of shape (n,), got the scalar {y!r}")
-        series = pd.Series(array.ravel())
+    series, is_column = _as_series(y)
     if is_column:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change "
             "the shape of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if len(series) != n_rows:
         raise ValueError(
@@ -145,7 +121,7 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
         )
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
-    values = series.to_numpy()
+    values: NDArray[Any] = series.to_numpy()
     if values.dtype == object and len(values):
         inferred = pd.api.types.infer_dtype(values)
         if inferred in {"integer", "floating", "mixed-integer-float", "boolean"}:
@@ -156,6 +132,34 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
             "are infinite."
         )
     return values
+
+
+def _as_series(y: Any) -> tuple[pd.Series[Any], bool]:
+    """Return a target as a Series, and whether it was a table of one column."""
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None: expected one value "
+            "for each row."
+        )
+    if isinstance(y, pd.Series):
+        return y, False
+    if isinstance(y, pd.DataFrame):
+        if y.shape[1] != 1:
+            raise ValueError(
+                f"Expected a target with one column, got {y.shape[1]}: "
+                f"{list(y.columns)[:5]}"
+            )
+        return y.iloc[:, 0], True
+    array = np.asarray(y)
+    is_column = array.ndim == 2 and array.shape[1] == 1
+    if array.ndim > 2 or (array.ndim == 2 and not is_column):
+        raise ValueError(
+            f"Expected a target of shape (n,), got {array.shape}: y should be a 1d "
+            "array."
+        )
+    if array.ndim == 0:
+        raise ValueError(f"Expected a target of shape (n,), got the scalar {y!r}")
+    return pd.Series(array.ravel()), is_column
 
 
 def check_weight(
@@ -179,9 +183,7 @@ def check_weight(
 class RegressionTarget(RegressorMixin):
     """Standardises a numeric target; mixed into regressors."""
 
-    def _read_target(
-        self, y: Any, n_rows: int
-    ) -> NDArray[np.float64]:
+    def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         values = check_target(y, n_rows)
         try:
             return values.astype(np.float64)
@@ -241,7 +243,7 @@ class ClassificationTarget(ClassifierMixin):
         -------
         ndarray of shape (n,) for two classes, else (n, C)
         """
-        scores = self._score(X)  # type: ignore[attr-defined]
+        scores = self._score(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -251,7 +253,7 @@ class ClassificationTarget(ClassifierMixin):
         -------
         ndarray of shape (n, C), C >= 2
         """
-        return to_probabilities(self._score(X))  # type: ignore[attr-defined]
+        return to_probabilities(self._score(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
@@ -261,7 +263,8 @@ class ClassificationTarget(ClassifierMixin):
         ndarray of shape (n,)
         """
         probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(1)]
+        labels: NDArray[Any] = self.classes_[probabilities.argmax(1)]
+        return labels
 
 
 def to_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -73,7 +73,7 @@ class GradientEstimator(TabularEstimator):
         started = time.perf_counter()
         self._check_parameters()
         frame = self._check_X(X)
-        target = self._read_target(y, len(frame))  # type: ignore[attr-defined]
+        target = self._read_target(y, len(frame))
         labels, target = target if isinstance(target, tuple) else (None, target)
         weight = check_weight(sample_weight, frame)
         if len(frame) < 2:

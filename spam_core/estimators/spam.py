@@ -198,7 +198,7 @@ class _SPAM(GradientEstimator):
         self._chosen = fitted.regularization
         return Training(fitted.model, fitted.history, fitted.validation_loss)
 
-    def _after_fit(self, problem: Problem) -> None:
+    def _after_fit(self, problem: Problem) -> None:  # noqa: ARG002
         self.regularization_ = self._chosen
         del self._chosen
 
@@ -292,7 +292,7 @@ _CLASSIFICATION = """>>> y = np.where(X[:, 0] > X[:, 1], "yes", "no")
     True"""
 
 
-class SPAMRegressor(GradientRegressor, _SPAM):
+class SPAMRegressor(GradientRegressor, _SPAM):  # noqa: D101 - written below
     __doc__ = _DOCUMENTATION.format(
         summary="Glass-box regression.",
         identity="base + terms = prediction, in the target's units",
@@ -301,7 +301,7 @@ class SPAMRegressor(GradientRegressor, _SPAM):
     )
 
 
-class SPAMClassifier(GradientClassifier, _SPAM):
+class SPAMClassifier(GradientClassifier, _SPAM):  # noqa: D101 - written below
     __doc__ = _DOCUMENTATION.format(
         summary="Glass-box classification.",
         identity="base + terms = the logit of ``classes_[1]``, or the centred logit of "

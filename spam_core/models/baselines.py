@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -70,8 +71,7 @@ class DNN(nn.Module):
         self.register_buffer("starts", torch.tensor(starts, dtype=torch.long))
         sizes = [max(position, 1), *hidden, n_outputs]
         self.layers = nn.ModuleList(
-            BatchedLinear((n_members,), a, b, generator)
-            for a, b in zip(sizes[:-1], sizes[1:], strict=True)
+            BatchedLinear((n_members,), a, b, generator) for a, b in pairwise(sizes)
         )
 
     @property
@@ -95,6 +95,7 @@ class DNN(nn.Module):
         return dense
 
     def forward(self, rows: Encoded) -> Tensor:
+        """Scores of shape (n, M, C)."""
         hidden = self.inputs(rows)[None]
         for layer in self.layers[:-1]:
             hidden = layer(hidden).relu()

@@ -30,7 +30,7 @@ class SPAMEnsemble(nn.Module):
     generator : torch.Generator
         Draws initial weights and dropout masks; global state isn't touched.
     shared_bases : bool
-        Outputs share u and differ in lambda (paper, section 3.2); else each has its own.
+        Outputs share u and differ in lambda (paper, section 3.2); else each its own.
     basis_dropout : float
         Probability that a component is left out of a step (paper, section 3.2).
     nonnegative : bool
@@ -137,7 +137,7 @@ class SPAMEnsemble(nn.Module):
         return lam * (mask < keep) / keep
 
     def set_penalty(self, first: Tensor, rest: Tensor) -> None:
-        """Set each member's quadratic penalty, (M,): order 1's weights, and all else."""
+        """Set each member's quadratic penalty, (M,): order 1's weights and the rest."""
         width = self.weights.shape[2]
         index = torch.arange(width) < self.n_outputs
         by_column = torch.where(index, first[:, None], rest[:, None])

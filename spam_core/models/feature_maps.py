@@ -121,7 +121,9 @@ class FeatureMap(nn.Module):
         self.register_buffer("numbered", torch.tensor(numbered, dtype=torch.long))
         self.register_buffer("levelled", torch.tensor(levelled, dtype=torch.long))
         self.register_buffer("level_start", torch.tensor(starts, dtype=torch.long))
-        self.register_buffer("feature_of_column", torch.tensor(owners, dtype=torch.long))
+        self.register_buffer(
+            "feature_of_column", torch.tensor(owners, dtype=torch.long)
+        )
 
     def table(self, weights: Tensor) -> Tensor:
         """Bring weights, (P, M, q), to the form that rows look up."""
@@ -132,7 +134,7 @@ class FeatureMap(nn.Module):
         rows: Encoded,
         weights: Tensor,
         scale: ColumnScale,
-        centre: Tensor,
+        centre: Tensor,  # noqa: ARG002 - for maps that are centred
         columns: Mapping[int, slice],
     ) -> dict[int, Tensor]:
         """Inner sums of every order, with gradients.
@@ -243,11 +245,13 @@ class LinearMap(FeatureMap):
         super().__init__(layout, [i for i, c in enumerate(layout.n_cells) if c])
 
     def numeric_sums(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
+        """Sum the numeric columns: (n, M, q)."""
         values, is_number = self._numbers(rows)
         phi = signed_root(values, order) * is_number
-        return (phi @ table.flatten(1)).unflatten(1, table.shape[1:])
+        return _unflatten(phi @ table.flatten(1), table)
 
     def numeric_scores(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
+        """Score each numbered feature: (n, d_numbered, M, q)."""
         values, is_number = self._numbers(rows)
         phi = signed_root(values, order) * is_number
         return phi[:, :, None, None] * table
@@ -286,14 +290,14 @@ class SplineMap(FeatureMap):
                 owners += [i] * cells + [-1] * (size - cells)
         super().__init__(layout, owners)
         self.buckets = self_buckets
-        numbered = [i for i, cells in enumerate(layout.n_cells) if cells]
+        numbered = sorted(start_of)
         first = torch.tensor([start_of[i] for i in numbered], dtype=torch.long)
-        cells = torch.tensor([layout.n_cells[i] for i in numbered], dtype=torch.long)
+        sizes = torch.tensor([layout.n_cells[i] for i in numbered], dtype=torch.long)
         self.register_buffer("first", first)
-        self.register_buffer("cells", cells)
+        self.register_buffer("cells", sizes)
 
     def table(self, weights: Tensor) -> Tensor:
-        """Running sums within each feature: row k is the value at knot k + 1."""
+        """Sum up within each feature: row k is the value at knot k + 1."""
         parts = []
         for start, features, cells in self.buckets:
             block = weights[start : start + features * cells]
@@ -309,6 +313,7 @@ class SplineMap(FeatureMap):
         centre: Tensor,
         columns: Mapping[int, slice],
     ) -> dict[int, Tensor]:
+        """Inner sums of every order; one look-up serves all."""
         table = _CentredTable.apply(weights, scale, centre, self.buckets)  # type: ignore[no-untyped-call]
         index, weight = self._lookup(rows, table.dtype)
         last = index.new_full((len(index), 1), self.n_columns)
@@ -318,7 +323,7 @@ class SplineMap(FeatureMap):
         return {order: inner[:, :, part] for order, part in columns.items()}
 
     def _position(self, rows: Encoded) -> tuple[Tensor, Tensor]:
-        """Indices and weights of the two knots about each number, (n, d, 2)."""
+        """Find the two knots about each number: indices and weights (n, d, 2)."""
         values, is_number = self._numbers(rows)
         position = values * self.cells
         cell = position.floor().long().clamp_(min=0)
@@ -331,7 +336,13 @@ class SplineMap(FeatureMap):
         weight = torch.stack([lower_weight, fraction], dim=2) * is_number[:, :, None]
         return index, weight
 
-    def sums(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
+    def sums(
+        self,
+        rows: Encoded,
+        order: int,  # noqa: ARG002 - phi is the same at every order
+        table: Tensor,
+    ) -> Tensor:
+        """Sum ``<u, phi(x_i)>`` over features, numbers and levels at once."""
         return _bag(*self._lookup(rows, table.dtype), table)
 
     def _lookup(self, rows: Encoded, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -343,7 +354,13 @@ class SplineMap(FeatureMap):
             index, weight = torch.cat([index, level], 1), torch.cat([weight, one], 1)
         return index, weight
 
-    def numeric_scores(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
+    def numeric_scores(
+        self,
+        rows: Encoded,
+        order: int,  # noqa: ARG002 - phi is the same at every order
+        table: Tensor,
+    ) -> Tensor:
+        """Score each numbered feature: (n, d_numbered, M, q)."""
         index, weight = self._position(rows)
         lower = table[index[:, :, 0]] * weight[:, :, 0, None, None]
         return lower.addcmul_(table[index[:, :, 1]], weight[:, :, 1, None, None])
@@ -354,7 +371,12 @@ def _bag(index: Tensor, weight: Tensor, table: Tensor) -> Tensor:
     if not index.shape[1]:
         return table.new_zeros(len(index), *table.shape[1:])
     bag = embedding_bag(index, table.flatten(1), mode="sum", per_sample_weights=weight)
-    return bag.unflatten(1, table.shape[1:])
+    return _unflatten(bag, table)
+
+
+def _unflatten(sums: Tensor, table: Tensor) -> Tensor:
+    """Split the last axis into members and components again."""
+    return sums.reshape(len(sums), *table.shape[1:])
 
 
 class _CentredTable(torch.autograd.Function):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import torch
@@ -17,7 +18,7 @@ Units = Literal["relu", "exu"]
 
 
 class BatchedLinear(nn.Module):
-    """Many small affine layers, one a network, in one batched product.
+    r"""Many small affine layers, one a network, in one batched product.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class BatchedLinear(nn.Module):
 
     Notes
     -----
-    Shape: (\\*batch, n, d_in) to (\\*batch, n, d_out).
+    Shape: (\*batch, n, d_in) to (\*batch, n, d_out).
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class BatchedLinear(nn.Module):
         self.weight, self.bias = nn.Parameter(weight), nn.Parameter(bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
+        """Apply every layer to its own rows."""
         if self.units == "exu":  # d_in is 1: (x - b) exp(w), broadcast
             return ((inputs - self.bias) * self.weight.exp()).clamp(0, 1)
         return inputs @ self.weight + self.bias
@@ -69,6 +71,8 @@ class NetworkMap(FeatureMap):
     """
 
     needs_members = True
+
+    layers: nn.ModuleDict
 
     def __init__(
         self, layout: Layout, orders: Sequence[int], n_members: int, n_subnets: int
@@ -88,7 +92,7 @@ class NetworkMap(FeatureMap):
         }
 
     def member(self, index: int) -> NetworkMap:
-        """The map of one member."""
+        """Return the map of one member."""
         one = copy.deepcopy(self)
         one.n_members = 1
         for parameter in one.parameters():
@@ -96,8 +100,13 @@ class NetworkMap(FeatureMap):
         return one
 
     def phi(self, inputs: Tensor, order: int) -> Tensor:
-        """Outputs of the networks, (M, d_numbered, n, n_subnets), from (n, d)."""
+        """Apply the networks: (n, d) to (M, d_numbered, n, n_subnets)."""
         raise NotImplementedError
+
+    def _layers(self, order: int) -> list[nn.Module]:
+        layers = self.layers[str(order)]
+        assert isinstance(layers, nn.ModuleList)
+        return list(layers)
 
     def _masked_phi(self, rows: Encoded, order: int) -> Tensor:
         values, is_number = self._numbers(rows)
@@ -109,11 +118,13 @@ class NetworkMap(FeatureMap):
         return table.reshape(shape).permute(2, 0, 1, 3)
 
     def numeric_sums(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
+        """Sum the numeric columns: (n, M, q)."""
         phi = self._masked_phi(rows, order)
         flat = phi.permute(2, 0, 1, 3).flatten(2)  # (n, M, d * n_subnets)
         return torch.einsum("nmp,pmq->nmq", flat, table)
 
     def numeric_scores(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
+        """Score each numbered feature: (n, d_numbered, M, q)."""
         phi = self._masked_phi(rows, order)
         return (phi @ self._by_feature(table)).permute(2, 1, 0, 3)
 
@@ -147,7 +158,7 @@ class NeuralMap(NetworkMap):
             sizes = [1, *hidden, n_subnets]
             self.layers[str(order)] = nn.ModuleList(
                 BatchedLinear(batch, a, b, generator, units if k == 0 else "relu")
-                for k, (a, b) in enumerate(zip(sizes[:-1], sizes[1:], strict=True))
+                for k, (a, b) in enumerate(pairwise(sizes))
             )
 
     @property
@@ -156,13 +167,12 @@ class NeuralMap(NetworkMap):
         return {**super().settings, "hidden": self.hidden, "units": self.units}
 
     def phi(self, inputs: Tensor, order: int) -> Tensor:
+        """Apply the networks: (n, d) to (M, d_numbered, n, n_subnets)."""
         hidden = inputs.T[None, :, :, None]  # (1, d, n, 1)
-        layers = self.layers[str(order)]
-        for k, layer in enumerate(layers):  # type: ignore[arg-type]
-            hidden = layer(hidden)
-            if k + 1 < len(layers):  # type: ignore[arg-type]
-                hidden = hidden.relu()
-        return hidden
+        *inner, last = self._layers(order)
+        for layer in inner:
+            hidden = layer(hidden).relu()
+        return last(hidden)  # type: ignore[no-any-return]
 
 
 class BasisMap(NetworkMap):
@@ -189,8 +199,7 @@ class BasisMap(NetworkMap):
         for order in orders:
             sizes = [1, *hidden, n_bases]
             self.layers[str(order)] = nn.ModuleList(
-                BatchedLinear((n_members,), a, b, generator)
-                for a, b in zip(sizes[:-1], sizes[1:], strict=True)
+                BatchedLinear((n_members,), a, b, generator) for a, b in pairwise(sizes)
             )
             mixing = torch.empty(n_members, len(self.numbered), n_bases, n_subnets)
             bound = 1 / math.sqrt(n_bases)
@@ -203,9 +212,11 @@ class BasisMap(NetworkMap):
         return {**super().settings, "hidden": self.hidden, "n_bases": self.n_bases}
 
     def phi(self, inputs: Tensor, order: int) -> Tensor:
+        """Mix the bases: (n, d) to (M, d_numbered, n, n_subnets)."""
         n, d = inputs.shape
         hidden = inputs.T.reshape(1, d * n, 1)
-        for layer in self.layers[str(order)]:  # type: ignore[union-attr]
+        for layer in self._layers(order):
             hidden = layer(hidden).relu()
         bases = hidden.reshape(self.n_members, d, n, -1)
-        return bases @ self.mixing[str(order)]
+        mixed: Tensor = bases @ self.mixing[str(order)]
+        return mixed

@@ -69,7 +69,9 @@ class SPAM:
     ``x^2``; with it, order 2 sees square roots:
 
     >>> t = lambda *v: torch.tensor(v, dtype=torch.float64)
-    >>> model = SPAM.from_factors(t(3.0), t([1.0, 0.0]), {2: (t([2.0]), t([1.0, -1.0]))})
+    >>> model = SPAM.from_factors(
+    ...     t(3.0), t([1.0, 0.0]), {2: (t([2.0]), t([1.0, -1.0]))}
+    ... )
     >>> model.score(t([4.0, 1.0]))
     tensor([[9.]], dtype=torch.float64)
     """
@@ -170,7 +172,7 @@ class SPAM:
         return own + sum(t.numel() for t in (*parts, *self.member_lam.values()))
 
     def member(self, index: int) -> SPAM:
-        """The polynomial of one member."""
+        """Return the polynomial of one member."""
         feature_map = self.feature_map
         if isinstance(feature_map, NetworkMap):
             feature_map = feature_map.member(index)
@@ -220,7 +222,9 @@ class SPAM:
         """
         rows = _as_rows(rows)
         factors = self.factors if collapsed else self._member_factors()
-        width = sum(table.shape[1] * table.shape[2] for table in factors.tables.values())
+        width = sum(
+            table.shape[1] * table.shape[2] for table in factors.tables.values()
+        )
         block = max(1, _BLOCK // max(width, 1))
         parts = [
             self._score_block(rows[start : start + block], factors)
@@ -394,5 +398,3 @@ def _as_rows(rows: Encoded | Tensor) -> Encoded:
         )
     codes = torch.full(rows.shape, NUMBER, dtype=torch.int32, device=rows.device)
     return Encoded(rows, codes)
-
-

@@ -182,7 +182,11 @@ class _Run:
         self.weight = torch.from_numpy(problem.weight).float()[:, None]
 
     def train(
-        self, choices: Sequence[Regularization], folds: list[int], seed: int, hooks: _Hooks
+        self,
+        choices: Sequence[Regularization],
+        folds: list[int],
+        seed: int,
+        hooks: _Hooks,
     ) -> tuple[SPAM, TrainingResult]:
         problem, settings = self.problem, self.settings
         generator = torch.Generator().manual_seed(seed)
@@ -201,7 +205,7 @@ class _Run:
         )
         regularize(ensemble, [choice for choice in choices for _ in folds])
         with torch.no_grad():
-            ensemble.bias += torch.from_numpy(initial_bias(problem)).float()
+            ensemble.bias.add_(torch.from_numpy(initial_bias(problem)).float())
         ensemble.to(self.device)
         if self.device.type != "cpu":
             ensemble.generator = torch.Generator(self.device).manual_seed(seed)
@@ -247,7 +251,7 @@ def initial_bias(problem: Problem) -> NDArray[np.float64]:
         weights=problem.weight,
         minlength=max(problem.n_outputs, 2),
     )
-    logs = np.log(counts / counts.sum())
+    logs: NDArray[np.float64] = np.log(counts / counts.sum())
     return logs[1:] - logs[:1] if problem.task == "binary" else logs - logs.mean()
 
 
@@ -312,5 +316,3 @@ def resolve_device(device: str) -> torch.device:
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ValueError('device="cuda" was asked for, but PyTorch finds no GPU here.')
     return chosen
-
-

@@ -124,7 +124,7 @@ def train(
     losses_of: list[tuple[list[float], list[float]]] = []
     history: list[dict[str, float]] = []
     started = time.perf_counter()
-    step = 0
+    step = 0.0  # in batches; part of one if the batch had to be halved
     for epoch in range(1, config.max_epochs + 1):
         model.train()
         order = used[torch.randperm(len(used), generator=generator).to(used.device)]
@@ -221,7 +221,7 @@ def _step(
     summed = (losses * weight).sum(0)
     counted = weight.sum(0)
     # members are summed, so that none's step depends on how many there are
-    (summed / counted.clamp_min(1e-12)).sum().backward()  # type: ignore[no-untyped-call]
+    (summed / counted.clamp_min(1e-12)).sum().backward()
     with torch.no_grad():
         noise = torch.ones_like(mass)
         if data.task == "regression":  # penalties are relative to the noise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -27,6 +26,7 @@ def row_losses(scores: Tensor, target: Tensor, task: Task) -> Tensor:
 
     Examples
     --------
+    >>> import torch
     >>> row_losses(torch.zeros(1, 2, 1), torch.ones(1), "binary")
     tensor([[0.6931, 0.6931]])
     """

@@ -123,9 +123,7 @@ def make_map(name: str, layout: Layout, generator: torch.Generator) -> FeatureMa
 
 
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize(
-    "name", ["linear", "spline", "neural", "neural-exu", "basis"]
-)
+@pytest.mark.parametrize("name", ["linear", "spline", "neural", "neural-exu", "basis"])
 def test_frozen_model_scores_as_the_ensemble_did(
     encoder: TableEncoder, table: pd.DataFrame, name: str, shared: bool
 ) -> None:
@@ -174,9 +172,7 @@ def test_unknown_cells_stand_at_the_training_mean(
         torch.testing.assert_close(
             scores[:, 2], mean.expand_as(scores[:, 2]), rtol=1e-9, atol=1e-9
         )
-        total = sum(
-            (s.sum(1) ** k) @ model.lam[k].T for k, s in unknown.items()
-        )
+        total = sum((s.sum(1) ** k) @ model.lam[k].T for k, s in unknown.items())
     torch.testing.assert_close(
         model.score(rows), model.bias + total, rtol=1e-9, atol=1e-9
     )

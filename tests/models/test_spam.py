@@ -15,7 +15,9 @@ from spam_core.models.polynomial import power, signed_root
 Factors = dict[int, tuple[Tensor, Tensor]]
 
 
-def random_factors(order: int, outputs: int, seed: int) -> tuple[Tensor, Tensor, Factors]:
+def random_factors(
+    order: int, outputs: int, seed: int
+) -> tuple[Tensor, Tensor, Factors]:
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape: int) -> Tensor:
@@ -108,7 +110,9 @@ def test_factors_that_disagree_are_refused(change: dict, message: str) -> None:
     lam, basis = change.get("lam", torch.zeros(1, 3)), torch.zeros(3, 4)
     factors = {change.get("order", 2): (lam, change.get("basis", basis))}
     with pytest.raises(ValueError, match=message):
-        SPAM.from_factors(change.get("bias", torch.zeros(1)), torch.zeros(1, 4), factors)
+        SPAM.from_factors(
+            change.get("bias", torch.zeros(1)), torch.zeros(1, 4), factors
+        )
 
 
 def test_only_the_linear_map_can_be_built_from_factors() -> None:
