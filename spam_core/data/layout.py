@@ -7,6 +7,7 @@ csv parser, and decides. Reading the whole body with those decisions is the job 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import itertools
@@ -180,15 +181,12 @@ def _sample_lines(text: str) -> tuple[list[str], bool]:
 
 
 def _cut(lines: list[str], separator: str, more: bool, spaced: bool) -> _Reading | None:
-    """Cut the sample by one separator; None if csv cannot (an open quote)."""
+    """Cut the sample by one separator; None if not even one row comes of it."""
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=spaced)
     rows: list[list[str]] = []
-    try:
-        for row in itertools.islice(reader, _SAMPLE_ROWS):
-            if row:
-                rows.append(row)
-    except csv.Error:
-        return None
+    # A cell longer than csv allows (a very long text, an open quote) ends the sample.
+    with contextlib.suppress(csv.Error):
+        rows += (row for row in itertools.islice(reader, _SAMPLE_ROWS) if row)
     if more and reader.line_num >= len(lines) and len(rows) > 1:
         rows.pop()  # the sample may have ended inside it
     return _Reading(separator, rows, spaced) if rows else None

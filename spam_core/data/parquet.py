@@ -61,12 +61,13 @@ def read_parquet(
         raise ReadError(
             f"The Parquet file is damaged or cut short: {reason}."
         ) from None
+    table = _add_counted_index(table)
     names, notes = unique_names(
         [str(name).strip() for name in table.column_names], duplicate_names
     )
+    stored, unnamed = _index_columns(table, names)
     table = table.rename_columns(list(names))
     check_columns("skip_columns", skip_columns, names)
-    stored, unnamed = _index_columns(table)
     dropped = set(skip_columns)
     if unnamed and not keep_index:
         dropped.update(unnamed)
@@ -87,16 +88,43 @@ def read_parquet(
     return pd.DataFrame(series), notes
 
 
-def _index_columns(table: Any) -> tuple[list[str], list[str]]:
-    """Columns that hold the index of the frame that was saved, and the nameless."""
+def _index_entries(table: Any) -> list[Any]:
+    """Return what pandas noted about the index of the frame that was saved."""
     try:
         metadata = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
-        entries = metadata.get("index_columns", [])
-    except (ValueError, AttributeError):
-        return [], []  # not written by pandas; then no column is an index
-    # A RangeIndex is an entry that is no string: it has no column.
-    stored = [e for e in entries if isinstance(e, str) and e in table.column_names]
-    return stored, [e for e in stored if e.startswith("__index_level_")]
+        return list(metadata.get("index_columns", []))
+    except (ValueError, AttributeError, TypeError):
+        return []  # not written by pandas; then no column is an index
+
+
+def _add_counted_index(table: Any) -> Any:
+    """Add an index that has a name but is stored as start, stop and step only."""
+    import pyarrow as pa
+
+    for entry in _index_entries(table):
+        if isinstance(entry, dict) and entry.get("name") is not None:
+            try:
+                numbers = range(entry["start"], entry["stop"], entry["step"])
+            except (KeyError, TypeError, ValueError):
+                continue  # not as pandas writes it
+            if len(numbers) == table.num_rows:
+                table = table.append_column(str(entry["name"]), pa.array(numbers))
+    return table
+
+
+def _index_columns(table: Any, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Columns that hold the index of the frame that was saved, and the nameless."""
+    entries = [
+        entry.get("name") if isinstance(entry, dict) else entry
+        for entry in _index_entries(table)
+    ]
+    wanted = {str(entry) for entry in entries if entry is not None}
+    stored = [
+        name
+        for name, given in zip(names, table.column_names, strict=True)
+        if given in wanted
+    ]
+    return stored, [name for name in stored if name.startswith("__index_level_")]
 
 
 def _refuse_nested(table: Any) -> None:

@@ -30,7 +30,7 @@ class Split(NamedTuple):
     y_test: pd.Series[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Features and target of one data set, with what has to be known about it.
 
@@ -142,6 +142,13 @@ class Table:
                 object.__setattr__(self, "positive", classes[1])
             if self.positive not in classes:
                 raise ValueError(f"{self.positive!r} is none of the classes {classes}.")
+
+    def __repr__(self) -> str:
+        """Return the facts, not the rows."""
+        return (
+            f"Table({self.name!r}, {self.n_rows} rows x {self.n_features} features, "
+            f"{self.task} target {self.target!r})"
+        )
 
     @property
     def n_rows(self) -> int:

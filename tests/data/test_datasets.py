@@ -1,0 +1,445 @@
+"""Every named data set has its shape, its split, no leaks, and says what it is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import types
+from pathlib import Path
+from urllib.error import URLError
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from spam_core.data import (
+    DatasetNotFoundError,
+    Table,
+    dataset_info,
+    dataset_names,
+    load_dataset,
+    read_table,
+)
+from spam_core.data.datasets import _is_available
+from spam_core.data.lookup import CHECKSUMS
+
+# rows, features, (train, validation, test), as the data folder's list says
+FROM_FILES = {
+    "california": (20640, 8, (14448, 2064, 4128)),
+    "heloc": (10459, 23, (7321, 1046, 2092)),
+    "covertype": (109786, 54, (76849, 10979, 21958)),
+    "newsgroups": (18846, 155448, (9899, 1415, 7532)),
+    "cub": (11788, 104, (4796, 1198, 5794)),
+    "compas": (7214, 16, (5049, 722, 1443)),
+    "adult": (48842, 14, (28490, 4071, 16281)),
+    "credit_default": (30000, 23, (21000, 3000, 6000)),
+    "telco_churn": (7043, 19, (4929, 705, 1409)),
+    "bike_sharing": (17379, 12, (12165, 1738, 3476)),
+    "support2": (9105, 32, (6373, 911, 1821)),
+    "mimic2_iac": (1776, 36, (1242, 178, 356)),
+    "titanic": (1309, 9, (916, 131, 262)),
+    "higgs_lgbm": (7500, 28, (6125, 875, 500)),
+}
+OFFLINE = {
+    "gapminder": (1704, 4),
+    "diabetes": (442, 10),
+    "breast_cancer": (569, 30),
+    "wine": (178, 13),
+    "digits": (1797, 64),
+    "known_regression": (2000, 6),
+    "known_binary": (4000, 5),
+    "known_multiclass": (4000, 4),
+}
+LEAKS = {
+    "compas": "is_recid violent_recid is_violent_recid event start end in_custody "
+    "out_custody id compas_screening_date r_offense_date vr_offense_date",
+    "bike_sharing": "casual registered instant dteday",
+    "support2": "d.time slos surv2m surv6m prg2m prg6m sfdm2 dnr dnrday charges death "
+    "totcst totmcst avtisst",
+    "mimic2_iac": "icu_exp_flg day_28_flg mort_day_censored censor_flg icu_los_day "
+    "hospital_los_day",
+    "titanic": "boat body name ticket",
+    "telco_churn": "customerID",
+    "credit_default": "ID",
+    "covertype": "source",
+    "cub": "image_id image class_name split cbm_val",
+    "gapminder": "country iso_alpha iso_num",
+}
+
+
+@pytest.fixture(scope="session")
+def tables(data_dir: Path) -> dict[str, Table]:
+    """Return every table that comes from a file, loaded once."""
+    return {name: load_dataset(name) for name in FROM_FILES}
+
+
+def check_table(table: Table) -> None:
+    """Check what holds for every table."""
+    info = dataset_info(table.name)
+    assert (info.n_rows, info.n_features) == table.X.shape
+    assert (info.task, info.target) == (table.task, table.target)
+    assert len(table.y) == table.n_rows
+    assert table.y.name == table.target
+    assert not table.y.isna().any()
+    assert table.description.endswith(".")
+    assert table.source
+    assert table.licence
+    assert table.split_note == info.split_note
+    rows = np.concatenate(list(table.splits.values()))
+    np.testing.assert_array_equal(np.sort(rows), np.arange(table.n_rows))
+    assert min(map(len, table.splits.values())) > 0
+    assert all(table.dropped.values())
+    if isinstance(table.X, pd.DataFrame):
+        assert list(table.X) == list(table.feature_names)
+        assert not {table.target, *table.dropped} & set(table.X)
+        assert set(table.columns) <= set(table.X)
+        assert set(table.special_values) <= set(table.X)
+        # pandas 3 strings, never object columns
+        assert not any(map(pd.api.types.is_object_dtype, table.X.dtypes))
+    if table.task == "regression":
+        assert table.target_unit
+        assert table.classes == ()
+    else:
+        for part, positions in table.splits.items():
+            seen = set(table.y.iloc[positions])
+            assert seen == set(table.classes), part
+        assert len(table.class_names) == len(table.classes)
+    assert (table.task == "binary") == (table.positive is not None)
+
+
+def test_the_lists_above_are_complete() -> None:
+    assert set(dataset_names()) == set(FROM_FILES) | set(OFFLINE)
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_sets_that_are_always_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPAM_DATA_DIR", raising=False)
+    table = load_dataset(name)
+    check_table(table)
+    assert table.X.shape == OFFLINE[name]
+    assert dataset_info(name).offline
+    assert name in dataset_names(available=True)
+
+
+@pytest.mark.parametrize("name", FROM_FILES)
+def test_sets_from_files(tables: dict[str, Table], name: str) -> None:
+    table = tables[name]
+    check_table(table)
+    n_rows, n_features, sizes = FROM_FILES[name]
+    assert table.X.shape == (n_rows, n_features)
+    assert tuple(len(table.splits[part]) for part in table.splits) == sizes
+    assert not dataset_info(name).offline
+    assert _is_available(name)
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_leaks_and_identifiers_are_dropped_with_a_reason(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    table = (
+        load_dataset(name)
+        if name in OFFLINE
+        else request.getfixturevalue("tables")[name]
+    )
+    leaks = set(LEAKS[name].split())
+    assert leaks <= set(table.dropped)
+    assert not leaks & set(table.feature_names)
+
+
+@pytest.mark.parametrize("name", ["heloc", "credit_default", "telco_churn", "compas"])
+def test_random_splits_keep_the_share_of_classes(
+    tables: dict[str, Table], name: str
+) -> None:
+    table = tables[name]
+    share = (table.y == table.positive).mean()
+    for rows in table.splits.values():
+        part = (table.y.iloc[rows] == table.positive).mean()
+        assert abs(part - share) < 1.5 / len(rows)
+
+
+# --- one by one -----------------------------------------------------------------------
+
+
+def test_california_rows(tables: dict[str, Table]) -> None:
+    table = tables["california"]
+    assert table.X.iloc[0, :2].tolist() == [8.3252, 41.0]
+    assert table.y.iloc[0] == 4.526
+    assert round(table.y.mean(), 4) == 2.0686
+    assert table.target_unit == "$100,000"
+
+
+def test_heloc_codes_and_class_of_interest(tables: dict[str, Table]) -> None:
+    table = tables["heloc"]
+    assert table.special_values == dict.fromkeys(table.X.columns, (-7, -8, -9))
+    assert table.classes == ("Bad", "Good")
+    assert table.positive == "Bad"
+    assert (table.y == "Bad").sum() == 5459
+    assert (table.X == -9).all(axis=1).sum() == 588
+
+
+def test_adult_is_the_official_split_with_clean_labels(
+    tables: dict[str, Table],
+) -> None:
+    table = tables["adult"]
+    assert table.classes == ("<=50K", ">50K")
+    np.testing.assert_array_equal(table.splits["test"], np.arange(32561, 48842))
+    assert table.X.iloc[:32561].isna().sum().sum() == 4262
+    assert not (table.X == "?").any().any()
+    assert table.X["workclass"].iloc[0] == "State-gov"  # without the space before it
+
+
+def test_credit_default_codes_are_names(tables: dict[str, Table]) -> None:
+    table = tables["credit_default"]
+    assert table.X["SEX"].value_counts().to_dict() == {"female": 18112, "male": 11888}
+    assert table.X["MARRIAGE"].iloc[0] == "married"
+    assert (table.X["EDUCATION"] == "undocumented 5").sum() == 280
+    assert table.X["PAY_0"].dtype == np.int64
+    assert round(table.y.mean(), 4) == 0.2212
+
+
+def test_telco_blanks_are_missing_numbers(tables: dict[str, Table]) -> None:
+    charges = tables["telco_churn"].X["TotalCharges"]
+    assert charges.dtype == np.float64
+    assert charges.isna().sum() == 11
+
+
+def test_bike_sharing_keeps_its_twelve_numbers(tables: dict[str, Table]) -> None:
+    table = tables["bike_sharing"]
+    names = "season yr mnth hr holiday weekday workingday weathersit temp atemp hum"
+    assert list(table.X) == [*names.split(), "windspeed"]
+    assert all(pd.api.types.is_numeric_dtype(dtype) for dtype in table.X.dtypes)
+    assert table.X["hr"].nunique() == 24
+
+
+def test_compas_columns_that_stand_twice_are_dropped(tables: dict[str, Table]) -> None:
+    table = tables["compas"]
+    assert table.dropped["priors_count (2)"] == "the same column a second time"
+    assert list(table.X).count("priors_count") == 1
+    assert round(table.y.mean(), 3) == 0.451
+
+
+def test_support2_missing_cells(tables: dict[str, Table], data_dir: Path) -> None:
+    assert round(tables["support2"].y.mean(), 3) == 0.259
+    detected = read_table(data_dir / "support2" / "support2.csv").detected
+    assert detected.n_missing == 47110
+    assert detected.n_columns == 47
+
+
+def test_mimic2_line_ends(tables: dict[str, Table], data_dir: Path) -> None:
+    path = data_dir / "mimic2_iac" / "full_cohort_data.csv"
+    assert read_table(path).detected.line_end == "\r"
+    table = tables["mimic2_iac"]
+    assert "Friday" in set(table.X["day_icu_intime"])  # without the spaces after it
+    assert round(table.y.mean(), 3) == 0.137
+
+
+def test_titanic_has_no_empty_row(tables: dict[str, Table], data_dir: Path) -> None:
+    table = tables["titanic"]
+    assert table.X["pclass"].dtype == table.y.dtype == np.int64
+    assert table.X["age"].isna().sum() == 263
+    detected = read_table(data_dir / "titanic" / "titanic3.csv").detected
+    assert detected.encoding == "utf-8-sig"
+    assert "1 row(s) without a value" in detected.notes[0]
+
+
+def test_covertype_keeps_its_groups_of_columns(tables: dict[str, Table]) -> None:
+    table = tables["covertype"]
+    for group, n in (("Wilderness_Area", 4), ("Soil_Type", 40)):
+        columns = [c for c in table.X if c.startswith(group)]
+        assert len(columns) == n
+        assert (table.X[columns].sum(axis=1) == 1).all()
+    assert table.classes == (1, 2, 3, 4, 5, 6, 7)
+    assert table.class_names[6] == "Krummholz"
+
+
+def test_cub_classes_have_names(tables: dict[str, Table]) -> None:
+    table = tables["cub"]
+    assert table.class_names[0] == "Black footed Albatross"
+    assert len(table.classes) == 200
+    assert set(np.unique(table.X)) == {0, 1}
+
+
+def test_newsgroups_words_come_from_earlier_messages_only(
+    tables: dict[str, Table],
+) -> None:
+    table = tables["newsgroups"]
+    assert sparse.issparse(table.X)
+    assert table.X.format == "csr"
+    assert {"The", "the"} <= set(table.feature_names)  # capitals are kept
+    earlier = np.concatenate([table.splits["train"], table.splits["validation"]])
+    n_documents = table.X[earlier].getnnz(axis=0)
+    assert n_documents.min() >= 1  # no word is known from test messages only
+    # Row i of X is message i: the words of some messages are where they belong.
+    assert table.texts is not None
+    for i in (0, 9000, 18845):
+        words = [table.feature_names[j] for j in table.X[i].indices]
+        assert all(word in table.texts.iloc[i] for word in words)
+    norms = sparse.linalg.norm(table.X[:100], axis=1)
+    np.testing.assert_allclose(norms, 1, rtol=1e-12)
+
+
+def test_newsgroups_refuses_to_be_split_anew(tables: dict[str, Table]) -> None:
+    with pytest.raises(ValueError, match="test rows would leak"):
+        tables["newsgroups"].resplit(1)
+    parts = tables["newsgroups"].split()
+    assert parts.X_valid.shape == (1415, 155448)
+
+
+def test_higgs_is_the_given_split(tables: dict[str, Table]) -> None:
+    table = tables["higgs_lgbm"]
+    assert table.X.iloc[0, :3].tolist() == [0.869, -0.635, 0.226]
+    np.testing.assert_array_equal(table.splits["test"], np.arange(7000, 7500))
+
+
+def test_gapminder_countries_stay_together() -> None:
+    table = load_dataset("gapminder")
+    assert "CC BY" in table.licence
+    assert "Gapminder" in table.source
+    assert table.groups is not None
+    for some in (table, table.resplit(3), table.resplit(4, 0.2, 0.1)):
+        parts = [set(table.groups.iloc[rows]) for rows in some.splits.values()]
+        assert sum(map(len, parts)) == 142
+        assert len(set.union(*parts)) == 142
+
+
+def test_breast_cancer_explains_malignant() -> None:
+    table = load_dataset("breast_cancer")
+    assert table.classes == ("benign", "malignant")
+    assert (table.y == "malignant").sum() == 212
+
+
+# --- looking for files ----------------------------------------------------------------
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"no data set 'iris'. Known: california, "):
+        load_dataset("iris")
+
+
+def test_without_its_file_a_set_says_what_to_put_where(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for folder in ("", str(tmp_path)):
+        monkeypatch.setenv("SPAM_DATA_DIR", folder)
+        with pytest.raises(
+            DatasetNotFoundError, match=r"adult\.data and adult\.test"
+        ) as e:
+            load_dataset("adult")
+        assert "adult/adult.data and adult/adult.test" in str(e.value)
+        assert "SPAM_DATA_DIR" in str(e.value)
+        assert "CC BY 4.0" in str(e.value)
+        assert "adult" not in dataset_names(available=True)
+
+
+def test_a_data_folder_that_is_none_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPAM_DATA_DIR", str(tmp_path / "nowhere"))
+    with pytest.raises(DatasetNotFoundError, match="is no folder"):
+        load_dataset("titanic")
+    assert "titanic" not in dataset_names(available=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "fetcher"),
+    [
+        ("california", "fetch_california_housing"),
+        ("covertype", "fetch_covtype"),
+        ("newsgroups", "fetch_20newsgroups"),
+    ],
+)
+def test_without_a_network_the_download_fails_clearly(
+    name: str, fetcher: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise URLError("no network")
+
+    monkeypatch.delenv("SPAM_DATA_DIR", raising=False)
+    monkeypatch.setattr(f"sklearn.datasets.{fetcher}", fail)
+    assert dataset_info(name).fetcher == fetcher
+    with pytest.raises(
+        DatasetNotFoundError, match=r"could not download it.*no network"
+    ):
+        load_dataset(name)
+
+
+def test_downloads_become_the_same_tables(
+    monkeypatch: pytest.MonkeyPatch, tables: dict[str, Table]
+) -> None:
+    monkeypatch.delenv("SPAM_DATA_DIR")
+    california = tables["california"]
+    bunch = types.SimpleNamespace(frame=california.X.assign(MedHouseVal=california.y))
+    monkeypatch.setattr("sklearn.datasets.fetch_california_housing", lambda **_: bunch)
+    pd.testing.assert_frame_equal(load_dataset("california").X, california.X)
+
+    covertype = tables["covertype"]
+    names = [
+        f"{c[:15]}_{int(c[15:]) - 1}"
+        if c.startswith("Wilderness")
+        else (f"{c[:9]}_{int(c[9:]) - 1}" if c.startswith("Soil") else c)
+        for c in covertype.X
+    ]
+    frame = covertype.X.set_axis(names, axis=1).assign(Cover_Type=covertype.y)
+    bunch = types.SimpleNamespace(frame=frame)
+    monkeypatch.setattr("sklearn.datasets.fetch_covtype", lambda **_: bunch)
+    pd.testing.assert_frame_equal(load_dataset("covertype").X, covertype.X)
+
+
+def test_downloaded_newsgroups(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(subset: str, **_: object) -> types.SimpleNamespace:
+        n = 160 if subset == "train" else 40
+        return types.SimpleNamespace(
+            data=[f"{subset} word{i % 20} Word" for i in range(n)],
+            target=np.arange(n) % 20,
+            target_names=[f"group{i:02}" for i in range(20)],
+        )
+
+    monkeypatch.delenv("SPAM_DATA_DIR", raising=False)
+    monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", fetch)
+    table = load_dataset("newsgroups")
+    assert table.X.shape == (200, 22)
+    assert "test" not in table.feature_names  # a word of test messages only
+    assert len(table.splits["validation"]) == 20
+    assert table.y.iloc[21] == "group01"
+
+
+def test_a_changed_file_is_used_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_dir: Path
+) -> None:
+    source = data_dir / "titanic" / "titanic3.csv"
+    target = tmp_path / "titanic" / source.name
+    target.parent.mkdir()
+    shutil.copy(source, target)
+    target.chmod(0o644)
+    with target.open("ab") as file:
+        file.write(b"\r\n")
+    monkeypatch.setenv("SPAM_DATA_DIR", str(tmp_path))
+    with pytest.warns(UserWarning, match="titanic/titanic3.csv differs") as record:
+        table = load_dataset("titanic")
+    assert table.n_rows == 1309
+    assert record[0].filename == __file__
+
+
+def test_every_file_has_a_checksum() -> None:
+    keys = {
+        f"{name}/{file}" for name in FROM_FILES for file in dataset_info(name).files
+    }
+    assert set(CHECKSUMS) == keys
+    assert all(len(s) == 64 for sums in CHECKSUMS.values() for s in sums)
+
+
+def test_a_loaded_table_is_nobody_elses() -> None:
+    first = load_dataset("wine")
+    first.X.iloc[0, 0] = -1.0
+    assert load_dataset("wine").X.iloc[0, 0] != -1.0
+
+
+def test_importing_the_data_package_loads_no_plotting() -> None:
+    import subprocess
+
+    code = "import spam_core.data, sys; print('plotly' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
