@@ -81,8 +81,7 @@ def ledger_lines(
     # printed in the order in which it adds up
     order = [len(names) - 2, *range(len(names) - 2), len(names) - 1]
     width = max(len(name) for name in names)
-    scale = explanation.scale if label is None else f"{explanation.scale} of {label}"
-    lines = [f"{explanation.view} view, scale: {scale}"]
+    lines = [f"{explanation.view} view, scale: {frame.attrs['scale']}"]
     for k in order:
         if k == order[-1]:
             lines.append(f"  {'-' * (width + 14)}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from spam_core.plots.history import history
 from spam_core.plots.importance import importance
+from spam_core.plots.ledger import ledger
 from spam_core.plots.matrix import matrix
 from spam_core.plots.reading import alt_text, table
 from spam_core.plots.shape import shape
@@ -19,6 +20,7 @@ __all__ = [
     "alt_text",
     "history",
     "importance",
+    "ledger",
     "matrix",
     "shape",
     "surface",

@@ -12,13 +12,13 @@ from spam_core.plots import theme
 if TYPE_CHECKING:
     import pandas as pd
 
-BASE, SCORE = "base", "score"
+_COLUMNS = ("kind", "term", "value", "contribution")
 
 
 def ledger(
     frame: pd.DataFrame,
     *,
-    scale: str = "score",
+    scale: str | None = None,
     title: str | None = None,
 ) -> go.Figure:
     """Draw a ledger as a waterfall that starts at the base and ends at the score.
@@ -26,11 +26,11 @@ def ledger(
     Parameters
     ----------
     frame : DataFrame
-        What ``LocalExplanation.ledger`` returns: columns ``term``, ``value`` (what
-        the row has there, in user units) and ``contribution``; the terms by size,
-        what the others add up to, and last the base and the score.
-    scale : str, default="score"
-        Name of the scale of the contributions.
+        What ``LocalExplanation.ledger`` returns: columns ``kind``, ``term``, ``value``
+        (what the row has there, in user units) and ``contribution``; the terms by
+        size, what the others add up to, and last the base and the score.
+    scale : str, optional
+        Name of the scale of the contributions; by default that of the frame.
     title : str, optional
         Title; by default it says what the bars sum to.
 
@@ -49,6 +49,7 @@ def ledger(
     >>> import pandas as pd
     >>> frame = pd.DataFrame(
     ...     {
+    ...         "kind": ["term", "other", "base", "score"],
     ...         "term": ["age", "the other 2 terms", "base", "score"],
     ...         "value": ["30", "", "", ""],
     ...         "contribution": [0.5, -0.25, 1.0, 1.25],
@@ -60,12 +61,14 @@ def ledger(
     >>> figure.data[0].x
     (1.0, 0.5, -0.25, 1.25)
     """
-    lacking = [c for c in ("term", "value", "contribution") if c not in frame]
+    lacking = [column for column in _COLUMNS if column not in frame]
     if lacking:
         raise ValueError(f"the ledger lacks {lacking}, it has {list(frame)}")
+    kinds = list(frame["kind"])
+    if kinds[-2:] != ["base", "score"]:
+        raise ValueError(f"the ledger must end with base and score, got {kinds[-2:]}")
+    scale = str(frame.attrs.get("scale", "score")) if scale is None else scale
     names = [str(term) for term in frame["term"]]
-    if names[-2:] != [BASE, SCORE]:
-        raise ValueError(f"the ledger must end with base and score, got {names[-2:]}")
     # drawn in the order in which it adds up: base, terms, score
     order = [len(names) - 2, *range(len(names) - 2), len(names) - 1]
     values = [str(value) for value in frame["value"]]

@@ -77,19 +77,19 @@ def shape(
     ([-0.5, 0.5], ('missing', 'never seen'))
     """
     curve: Any = explanation
-    if hasattr(explanation, "curve"):
+    if hasattr(curve, "curve"):
         if feature is None:
             raise ValueError("feature must name a column, got None")
-        curve = explanation.curve(feature)
-        scale = explanation.scale if scale is None else scale
-        classes = explanation.classes if classes is None else classes
-        names = getattr(explanation, "feature_names", None)
+        whole, curve = curve, curve.curve(feature)
+        scale = whole.scale if scale is None else scale
+        classes = whole.classes if classes is None else classes
+        names = getattr(whole, "feature_names", None)
         if isinstance(feature, int) and names is not None:
             feature = str(names[feature])
     lines = make_lines(curve, classes, class_)
     what = Shape(
         curve=curve,
-        name="feature" if feature is None else str(feature),
+        name=str(getattr(curve, "name", "feature") if feature is None else feature),
         label=scale_name(scale, lines[0].class_name if len(lines) == 1 else None),
         lines=lines,
         banded=curve.lower is not None and curve.upper is not None,

@@ -141,4 +141,6 @@ def describe(shape: Shape, note: str = "") -> str:
 def _value(x: Any) -> str:
     if isinstance(x, int | float | np.integer | np.floating):
         return theme.number(float(x))
+    if isinstance(x, np.datetime64):
+        return str(x.astype("datetime64[D]"))
     return str(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,8 @@ def draw(shape: Shape) -> tuple[go.Figure, str]:
         _curve(figure, shape, line)
         _points(figure, shape, line)
     _density(figure, shape)
-    window, outside = _window(shape.curve)
+    window = _window(shape.curve)
+    outside = int(getattr(shape.curve, "n_outside", 0)) if window is not None else 0
     levels = theme.labels(shape.lines[0].beside, 14)
     figure.update_xaxes(title=shape.shown, row=2, col=1)
     figure.update_xaxes(
@@ -53,7 +55,7 @@ def draw(shape: Shape) -> tuple[go.Figure, str]:
     )
     figure.update_yaxes(visible=False, row=2, col=1)
     if window is not None:
-        figure.update_xaxes(range=list(window), col=1)
+        figure.update_xaxes(range=_plain(window), col=1)
     # plotly doesn't work out the range of axes that match where x has one of its own
     figure.update_yaxes(range=_height(shape, window), row=1)
     if not outside:
@@ -150,53 +152,40 @@ def _points(figure: go.Figure, shape: Shape, line: Line) -> None:
 def _density(figure: go.Figure, shape: Shape) -> None:
     if shape.curve.density is None:
         return
-    edges, counts = (np.asarray(part, dtype=float) for part in shape.curve.density)
+    edges, counts = (np.asarray(part) for part in shape.curve.density)
     width = np.diff(edges)
     figure.add_bar(
         x=edges[:-1] + width / 2,
         y=counts,
-        width=width,
-        customdata=np.stack([edges[:-1], edges[1:]], axis=1),
+        # on a date axis, plotly measures widths in milliseconds
+        width=width / np.timedelta64(1, "ms") if edges.dtype.kind == "M" else width,
+        customdata=[[_text(a), _text(b)] for a, b in itertools.pairwise(edges)],
         name="training rows",
         showlegend=False,
         marker={"color": theme.NEUTRAL, "line": {"width": 0}},
         hovertemplate=(
-            f"%{{y:,}} training rows with {shape.shown} from %{{customdata[0]:.4g}}"
-            " to %{customdata[1]:.4g}<extra></extra>"
+            f"%{{y:,}} training rows with {shape.shown} from %{{customdata[0]}}"
+            " to %{customdata[1]}<extra></extra>"
         ),
         row=2,
         col=1,
     )
 
 
-def _window(curve: Any) -> tuple[tuple[float, float] | None, int]:
-    """Range that holds the bulk (1 to 99 %), and how many rows lie outside it."""
+def _window(curve: Any) -> tuple[Any, Any] | None:
+    """Range that the plot opens on, a little more than the bulk; None for all."""
     bulk = getattr(curve, "bulk", None)
-    if bulk is not None:
-        low, high = (float(end) for end in bulk)
-        outside = int(getattr(curve, "n_outside", 0) or 0)
-    elif curve.density is not None:
-        edges, counts = (np.asarray(part, dtype=float) for part in curve.density)
-        if len(counts) < 2 or counts.sum() <= 0:
-            return None, 0
-        below = np.concatenate([[0.0], np.cumsum(counts)]) / counts.sum()
-        first = int(np.flatnonzero(below <= 0.01)[-1])
-        last = int(np.flatnonzero(below >= 0.99)[0])
-        outside = int(counts[:first].sum() + counts[last:].sum())
-        low, high = float(edges[first]), float(edges[last])
-    else:
-        return None, 0
-    if not high > low:
-        return None, 0
-    pad = 0.02 * (high - low)
-    return (low - pad, high + pad), outside
+    if bulk is None or not bulk[1] > bulk[0]:
+        return None
+    pad = (bulk[1] - bulk[0]) * 0.02
+    return bulk[0] - pad, bulk[1] + pad
 
 
-def _height(shape: Shape, window: tuple[float, float] | None) -> list[float]:
+def _height(shape: Shape, window: tuple[Any, Any] | None) -> list[float]:
     """Range of y that holds all that the opening view shows, and 0."""
     x = np.asarray(shape.curve.x)
     inside = np.ones(len(x), dtype=bool)
-    if window is not None and x.dtype.kind in "fiu":
+    if window is not None:
         inside = (x >= window[0]) & (x <= window[1])
     seen = [0.0]
     for line in shape.lines:
@@ -206,6 +195,18 @@ def _height(shape: Shape, window: tuple[float, float] | None) -> list[float]:
     low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
     pad = 0.06 * (high - low) or 1.0
     return [low - pad, high + pad]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[D]"))
+    return theme.number(float(value))
+
+
+def _plain(window: tuple[Any, Any]) -> list[Any]:
+    if isinstance(window[0], np.datetime64):
+        return [str(end) for end in window]
+    return [float(end) for end in window]
 
 
 def _faded(colour: str) -> str:

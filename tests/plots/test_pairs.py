@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from spam_core import plots
+from spam_core.explain.explanation import Surface
 from tests.plots.fakes import ODD_NAMES, pair, terms_of
 
 
@@ -60,6 +61,47 @@ def test_o19_two_categorical_features_are_a_grid_on_categorical_axes() -> None:
     assert_allclose(np.array(heatmap.z, dtype=float), value.z.T)
     frame = plots.table(figure)
     assert frame.loc[0, ["grade", "month"]].tolist() == ["1", "2024-01"]
+
+
+def test_o01_missing_and_special_levels_of_numbers_are_strips_of_their_own() -> None:
+    value = Surface(
+        names=("age", "income"),
+        x_kind="numeric",
+        y_kind="numeric",
+        x=np.array([1.0, 2.0, 3.0]),
+        y=np.array([10.0, 20.0]),
+        z=np.zeros((3, 2)),
+        missing_x={"-9": np.array([0.1, 0.2]), "missing": np.array([0.3, 4.0])},
+        missing_y={"missing": np.array([0.5, 0.6, 0.7])},
+    )
+    figure = plots.surface(value, scale="price")
+    assert figure.layout.title.text == "age × income"
+    _, right, below = figure.data
+    assert right.x == ("-9", "missing")
+    assert_allclose(np.array(right.z, dtype=float), [[0.1, 0.3], [0.2, 4.0]])
+    assert below.y == ("missing",)
+    assert_allclose(np.array(below.z, dtype=float), [[0.5, 0.6, 0.7]])
+    assert figure.layout.xaxis2.type == figure.layout.yaxis3.type == "category"
+    assert {trace.zmax for trace in figure.data} == {4.0}  # one scale for all
+    frame = plots.table(figure)
+    assert len(frame) == 6 + 4 + 3
+    found = frame[(frame["age"] == "missing") & (frame["income"] == 20.0)]
+    assert_allclose(found["adds to the price"], [4.0])
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_o01_missing_numbers_are_points_beside_the_lines(flip) -> None:
+    levels, numbers = np.array(["a", "b"], dtype=object), np.array([1.0, 2.0, 3.0])
+    value = pair(levels, numbers) if flip else pair(numbers, levels)
+    beside = {"missing": np.array([0.5, -0.5])}
+    setattr(value, "missing_y" if flip else "missing_x", beside)
+    figure = plots.surface(value, *(("town", "age") if flip else ("age", "town")))
+    points = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.x for trace in points] == [("missing",), ("missing",)]
+    assert_allclose([trace.y[0] for trace in points], [0.5, -0.5])
+    assert figure.layout.xaxis2.type == "category"
+    frame = plots.table(figure)
+    assert frame.loc[frame["age"] == "missing", "town"].tolist() == ["a", "b"]
 
 
 def test_one_class_of_several_is_drawn_and_must_be_named() -> None:
@@ -118,6 +160,17 @@ def test_a_model_without_pairs_says_so() -> None:
     terms = terms_of(("a", "b"))
     terms.terms, terms.importance = terms.terms[:2], terms.importance[:2]
     assert "no pair terms" in plots.alt_text(plots.matrix(terms))
+
+
+def test_cells_can_be_clicked() -> None:
+    terms = terms_of(("<b>a</b>", "b", "c"))
+    _, markers = plots.matrix(terms, clickable=True).data
+    assert len(markers.x) == 6
+    names = {tuple(map(html.unescape, cell[:2])) for cell in markers.customdata}
+    assert ("<b>a</b>", "c") in names
+    assert ("c", "<b>a</b>") in names
+    names_200 = tuple(f"f{k}" for k in range(50))
+    assert len(plots.matrix(terms_of(names_200), clickable=True).data) == 1
 
 
 def test_the_matrix_of_200_features_stays_within_bounds() -> None:

@@ -49,31 +49,47 @@ def test_axes_name_feature_and_scale() -> None:
 
 
 def test_o13_the_plot_opens_on_the_bulk_and_says_what_lies_outside() -> None:
-    counts = np.array([2, 100, 300, 98, 0, 0, 0, 0, 0, 1])
-    curve = numeric_curve(density=(np.linspace(0.0, 10.0, 11), counts))
+    x = np.append(np.linspace(0.0, 10.0, 20), 1e8)
+    wild = np.append(np.linspace(-1.0, 1.0, 20), 1e6)
+    curve = numeric_curve(
+        x=x, y=wild, lower=wild, upper=wild, bulk=(0.0, 10.0), n_outside=3
+    )
     figure = plots.shape(curve, "age")
-    low, high = figure.layout.xaxis.range
-    assert 0.9 < low < 1.0
-    assert 4.0 < high < 4.1
-    assert figure.layout.title.subtitle.text.startswith("3 training rows lie outside")
-    assert "3 training rows lie outside" in plots.alt_text(figure)
-    # one wild value must not squash the rest of the curve either
-    wild = numeric_curve(density=curve.density)
-    wild.y = np.where(wild.x > 9, 1e6, wild.y)
-    wild.lower, wild.upper = wild.y, wild.y
-    assert plots.shape(wild, "age").layout.yaxis.range[1] < 2
-
-
-def test_the_bulk_that_a_curve_declares_is_used() -> None:
-    figure = plots.shape(numeric_curve(bulk=(2.0, 4.0), n_outside=7), "age")
-    assert_allclose(figure.layout.xaxis.range, [1.96, 4.04])
-    assert figure.layout.title.subtitle.text.startswith("7 training rows lie outside")
+    assert_allclose(figure.layout.xaxis.range, [-0.2, 10.2])
+    assert figure.layout.xaxis3.range == figure.layout.xaxis.range
+    # what lies outside must not squash the rest of the curve either
+    assert figure.layout.yaxis.range[1] < 2
+    assert figure.layout.yaxis2.range == figure.layout.yaxis.range
+    note = "3 training rows lie outside the range shown"
+    assert figure.layout.title.subtitle.text.startswith(note)
+    assert note in plots.alt_text(figure)
+    # and yet it is there, for those who zoom out
+    assert by_name(figure, "age").x[-1] == 1e8
 
 
 def test_nothing_is_said_when_all_rows_are_shown() -> None:
-    counts = np.full(10, 10)
-    curve = numeric_curve(density=(np.linspace(0.0, 10.0, 11), counts))
-    assert plots.shape(curve, "age").layout.title.subtitle.text == ""
+    for curve in (numeric_curve(), numeric_curve(bulk=(0.0, 10.0), n_outside=0)):
+        assert plots.shape(curve, "age").layout.title.subtitle.text == ""
+
+
+def test_dates_are_on_a_date_axis() -> None:
+    days = np.array(["2024-01-01", "2024-06-01", "2024-12-31"], dtype="datetime64[s]")
+    curve = numeric_curve(
+        x=days,
+        y=np.array([0.0, 1.0, -1.0]),
+        lower=None,
+        upper=None,
+        density=(days, np.array([3, 4])),
+        bulk=(days[0], days[2]),
+        missing={},
+    )
+    figure = plots.shape(curve, "when", scale="price")
+    assert "from -1 at 2024-12-31 to +1 at 2024-06-01" in plots.alt_text(figure)
+    assert figure.layout.xaxis.range[0].startswith("2023-12")
+    rows = by_name(figure, "training rows")
+    assert rows.customdata[0] == ["2024-01-01", "2024-06-01"]
+    assert_allclose(rows.width[0], 152 * 86_400_000)
+    assert figure.to_json()
 
 
 def test_o19_levels_are_bars_in_the_order_given() -> None:
