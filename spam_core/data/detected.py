@@ -55,9 +55,9 @@ class Detected:
 
         Examples
         --------
-        >>> read_table(b"a;b\n1,5;NA\n2,5;4\n").detected.describe()
-        "CSV, utf-8, separator semicolon, decimal comma; 2 rows, 2 columns; 1 cell
-        read as missing (1 'NA')"
+        >>> Detected("csv", 2, 3, "utf-8", ";", ",", None, "\n", {"a": 1}).describe()
+        'CSV, utf-8, separator semicolon, decimal comma; 2 rows, 3 columns; 1 cell
+        read as missing'
         """
         kind = "Parquet"
         if self.format == "csv":

@@ -56,15 +56,16 @@ def read_parquet(
     try:
         # Not pq.read_table, which opens a data set and may look at other files.
         table = pq.ParquetFile(pa.BufferReader(data)).read()
-    except (pa.ArrowException, OSError) as error:
+        table.validate(full=True)
+        found = [str(name).strip() for name in table.column_names]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise ReadError(
             f"The Parquet file is damaged or cut short: {reason}."
         ) from None
     table = _add_counted_index(table)
-    names, notes = unique_names(
-        [str(name).strip() for name in table.column_names], duplicate_names
-    )
+    found += table.column_names[len(found) :]
+    names, notes = unique_names(found, duplicate_names)
     stored, unnamed = _index_columns(table, names)
     table = table.rename_columns(list(names))
     check_columns("skip_columns", skip_columns, names)

@@ -494,3 +494,30 @@ def test_what_pandas_writes_comes_back(
     np.testing.assert_array_equal(found["number"], frame["number"])
     if not set(found["word"].map(str)) <= {"True", "False"}:
         assert found["word"].tolist() == frame["word"].tolist()
+
+
+odd_pieces = st.sampled_from(
+    [*"ab,;|\t\"\n\r 1.5-0eE'?ü\u00a0收", '""', "\r\n", "1,5", "NA", "12.345", "true"]
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    pieces=st.lists(odd_pieces, max_size=40),
+    start=st.sampled_from(["", "a,b\n", "a;b\n1,5;2\n", "a|b\n1|x\n"]),
+    encoding=st.sampled_from(["utf-8", "utf-16", "latin-1"]),
+)
+def test_any_text_is_a_table_or_a_read_error(
+    pieces: list[str], start: str, encoding: str
+) -> None:
+    data = (start + "".join(pieces)).encode(encoding, errors="replace")
+    try:
+        frame, detected = read_table(data, bad_rows="skip", duplicate_names="number")
+    except ReadError as error:
+        assert str(error).endswith((".", ")"))  # a sentence
+        return
+    assert frame.shape == (detected.n_rows, detected.n_columns)
+    assert len(frame) > 0
+    assert frame.columns.is_unique
+    assert frame.isna().sum().sum() == detected.n_missing
+    assert detected.describe()
