@@ -513,8 +513,7 @@ def test_any_text_is_a_table_or_a_read_error(
     data = (start + "".join(pieces)).encode(encoding, errors="replace")
     try:
         frame, detected = read_table(data, bad_rows="skip", duplicate_names="number")
-    except ReadError as error:
-        assert str(error).endswith((".", ")"))  # a sentence
+    except ReadError:
         return
     assert frame.shape == (detected.n_rows, detected.n_columns)
     assert len(frame) > 0
