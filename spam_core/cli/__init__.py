@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from spam_core.cli import explain, fit
+from spam_core.cli.messages import USER_ERRORS, complain
 
 __all__ = ["main"]
 
@@ -45,27 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader (`| head`) has seen enough; closing stdout must not complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        sys.stderr.write(f"spam-core: {plain(error)}\n")
+    except USER_ERRORS as error:
+        complain(error)
         return USER_ERROR
     except KeyboardInterrupt:
         sys.stderr.write("spam-core: interrupted\n")
         return 128 + signal.SIGINT
-
-
-def plain(error: BaseException) -> str:
-    r"""Put an error's message on one line.
-
-    Examples
-    --------
-    >>> plain(ValueError("no such\n column"))
-    'no such column'
-    >>> plain(FileNotFoundError(2, "No such file or directory", "row.csv"))
-    'row.csv: No such file or directory'
-    """
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _parser() -> argparse.ArgumentParser:

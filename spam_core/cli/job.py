@@ -55,6 +55,7 @@ from spam_core.cli.fitting import (
     fit,
     score,
 )
+from spam_core.cli.messages import USER_ERRORS, complain, plain
 from spam_core.cli.tables import open_table
 
 if TYPE_CHECKING:
@@ -151,8 +152,9 @@ def run(path: Path) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one is no news
         _emit(out, "cancelled")
         return 128 + signal.SIGTERM
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        _emit(out, "error", message=" ".join(str(error).split()))
+    except USER_ERRORS as error:
+        complain(error)
+        _emit(out, "error", message=plain(error))
         return 2
     except Exception as error:
         traceback.print_exc()

@@ -44,7 +44,7 @@ def draw(shape: Shape) -> tuple[go.Figure, str]:
             name="training rows",
             showlegend=False,
             marker={"color": theme.NEUTRAL},
-            hovertemplate="%{customdata}: %{y:,} training rows<extra></extra>",
+            hovertemplate="%{customdata}: %{y:,.0f} training rows<extra></extra>",
             row=2,
             col=1,
         )

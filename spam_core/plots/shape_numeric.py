@@ -107,12 +107,17 @@ def _curve(figure: go.Figure, shape: Shape, line: Line) -> None:
 def _points(figure: go.Figure, shape: Shape, line: Line) -> None:
     """Draw missing, special codes and never-seen values on an axis of their own."""
     full = [theme.literal(level) for level in line.beside]
+    known = getattr(shape.curve, "level_rows", {})
+    counts = [
+        f"<br>{known[level]:,.0f} training rows" if level in known else ""
+        for level in line.beside
+    ]
     x = theme.labels(line.beside, 14)
     parts = list(line.beside.values())
     symbols = ["diamond"] * len(x)
     unseen = getattr(shape.curve, "unseen", None)
     if unseen is not None:
-        x, full = [*x, UNSEEN], [*full, UNSEEN]
+        x, full, counts = [*x, UNSEEN], [*full, UNSEEN], [*counts, ""]
         parts.append(np.full(3, float(np.ravel(unseen)[0])))
         symbols.append("diamond-open")
     if not x:
@@ -123,7 +128,7 @@ def _points(figure: go.Figure, shape: Shape, line: Line) -> None:
     figure.add_scatter(
         x=x,
         y=y,
-        customdata=[list(row) for row in zip(full, low, high, strict=True)],
+        customdata=[list(row) for row in zip(full, low, high, counts, strict=True)],
         mode="markers",
         name="missing, special or never seen",
         showlegend=False,
@@ -141,7 +146,8 @@ def _points(figure: go.Figure, shape: Shape, line: Line) -> None:
             "visible": bool((high > low).any()) and len(shape.lines) == 1,
         },
         hovertemplate=(
-            f"{shape.shown}: %{{customdata[0]}}<br>adds %{{y:+.4g}}{shape.extra(line)}"
+            f"{shape.shown}: %{{customdata[0]}}<br>adds %{{y:+.4g}}%{{customdata[3]}}"
+            f"{shape.extra(line)}"
         ),
         meta={"columns": columns},
         row=1,
@@ -164,7 +170,7 @@ def _density(figure: go.Figure, shape: Shape) -> None:
         showlegend=False,
         marker={"color": theme.NEUTRAL, "line": {"width": 0}},
         hovertemplate=(
-            f"%{{y:,}} training rows with {shape.shown} from %{{customdata[0]}}"
+            f"%{{y:,.0f}} training rows with {shape.shown} from %{{customdata[0]}}"
             " to %{customdata[1]}<extra></extra>"
         ),
         row=2,
@@ -177,8 +183,12 @@ def _window(curve: Any) -> tuple[Any, Any] | None:
     bulk = getattr(curve, "bulk", None)
     if bulk is None or not bulk[1] > bulk[0]:
         return None
-    pad = (bulk[1] - bulk[0]) * 0.02
-    return bulk[0] - pad, bulk[1] + pad
+    low, high = bulk
+    if np.asarray(curve.x).dtype.kind == "M" and not isinstance(low, np.datetime64):
+        # days since 1970
+        low, high = (np.datetime64(round(day * 86_400), "s") for day in bulk)
+    pad = (high - low) * 0.02
+    return low - pad, high + pad
 
 
 def _height(shape: Shape, window: tuple[Any, Any] | None) -> list[float]:

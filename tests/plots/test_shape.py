@@ -86,6 +86,11 @@ def test_dates_are_on_a_date_axis() -> None:
     figure = plots.shape(curve, "when", scale="price")
     assert "from -1 at 2024-12-31 to +1 at 2024-06-01" in plots.alt_text(figure)
     assert figure.layout.xaxis.range[0].startswith("2023-12")
+    curve.bulk = (19723.0, 20088.0)  # days since 1970 mean the same
+    again = plots.shape(curve, "when").layout.xaxis.range
+    assert [end[:10] for end in again] == [
+        end[:10] for end in figure.layout.xaxis.range
+    ]
     rows = by_name(figure, "training rows")
     assert rows.customdata[0] == ["2024-01-01", "2024-06-01"]
     assert_allclose(rows.width[0], 152 * 86_400_000)
