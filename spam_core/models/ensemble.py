@@ -191,7 +191,8 @@ class SPAMEnsemble(nn.Module):
         bias = self.bias[members].double().cpu() * factor
         if offset is not None:
             bias = bias + offset.double()
-        effective = self.scale.apply_(self.weights.detach().clone())
+        effective = self.weights.detach().clone()
+        self.scale.apply(effective, out=effective)
         effective = effective[:, members].double().cpu()
         weights = {order: effective[:, :, part] for order, part in self.columns.items()}
         weights[1] = weights[1] * factor

@@ -70,11 +70,12 @@ class ColumnScale:
         ]
         return torch.cat(parts, 2)
 
-    def apply_(self, weights: Tensor) -> Tensor:
-        """Multiply weights, (P, M, q), in place."""
-        weights[:, :, : self.n_first].mul_(self.first)
-        weights[:, :, self.n_first :].mul_(self.rest)
-        return weights
+    def apply(self, weights: Tensor, out: Tensor) -> Tensor:
+        """Multiply weights, (P, M, q), into `out`, which may be the weights."""
+        n = self.n_first
+        torch.mul(weights[:, :, :n], self.first, out=out[:, :, :n])
+        torch.mul(weights[:, :, n:], self.rest, out=out[:, :, n:])
+        return out
 
 
 class FeatureMap(nn.Module):
@@ -392,8 +393,7 @@ class _CentredTable(torch.autograd.Function):
         ctx.save_for_backward(centre)
         table = weights.new_empty(len(weights) + 1, *weights.shape[1:])
         body = table[:-1]
-        body.copy_(weights)
-        scale.apply_(body)
+        scale.apply(weights, out=body)
         torch.mv(body.flatten(1).T, centre, out=table[-1].view(-1))
         table[-1].neg_()
         for start, features, cells in buckets:
@@ -411,6 +411,8 @@ class _CentredTable(torch.autograd.Function):
             part = part.view(features, cells, *body.shape[1:])
             sums = torch.cumsum(part, dim=1)
             # sums from a column to the last: total - sums before it
-            part.sub_(sums).add_(sums[:, -1:])
+            part[:, 0] = sums[:, -1]
+            torch.sub(sums[:, -1:], sums[:, :-1], out=part[:, 1:])
         body.flatten(1).addr_(centre, gradient[-1].reshape(-1), alpha=-1)
-        return ctx.scale.apply_(body), None, None, None
+        ctx.scale.apply(body, out=body)
+        return body, None, None, None
