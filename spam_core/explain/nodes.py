@@ -13,6 +13,10 @@ Scores = Mapping[int, Tensor]
 BLOCK = 8_000_000
 """Numbers in the largest temporary: 64 MB in float64."""
 
+CACHE = 250_000
+"""Numbers in a temporary that stays in a processor's cache. Work that touches each
+number a few times is about five times faster in pieces of this size."""
+
 
 class NodeScores:
     """Component scores at each feature's marginal nodes, with their weights.
@@ -36,7 +40,7 @@ class NodeScores:
     ) -> None:
         self._score = score
         self.weights = weights
-        self._rows = max(1, BLOCK // max(width, 1))
+        self._width = max(width, 1)
         self._kept: Scores | None = None
 
     @classmethod
@@ -56,17 +60,25 @@ class NodeScores:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def blocks(self) -> Iterator[tuple[Scores, Tensor]]:
-        """Yield scores (n, d, R_l) and weights (n, d) of a few nodes at a time."""
+    def blocks(self, size: int | None = None) -> Iterator[tuple[Scores, Tensor]]:
+        """Yield scores (n, d, R_l) and weights (n, d) of a few nodes at a time.
+
+        Parameters
+        ----------
+        size : int, optional
+            Numbers in a block's scores; `CACHE` if None.
+        """
         n = len(self)
-        if n <= self._rows:
+        if n * self._width <= BLOCK and self._kept is None:
+            self._kept = self._score(slice(0, n))
+        step = max(1, (CACHE if size is None else size) // self._width)
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
             if self._kept is None:
-                self._kept = self._score(slice(0, n))
-            yield self._kept, self.weights
-            return
-        for start in range(0, n, self._rows):
-            rows = slice(start, min(start + self._rows, n))
-            yield self._score(rows), self.weights[rows]
+                yield self._score(rows), self.weights[rows]
+            else:
+                part = {l: g[rows] for l, g in self._kept.items()}
+                yield part, self.weights[rows]
 
     def mean(self, function: Callable[[Scores], Mapping[int, Tensor]]) -> Scores:
         """Return E function(g) for each feature, a mapping to (d, R_l)."""

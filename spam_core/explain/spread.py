@@ -210,20 +210,21 @@ def _means(algebra: TermAlgebra, terms: TermSet) -> Tensor:
     assert algebra.nodes is not None, "checked by the caller"
     features, outside = {}, {}
     for order in algebra.orders:
-
-        def powers(
-            scores: dict[int, Tensor], order: Order = order
-        ) -> dict[int, Tensor]:
-            series = algebra.feature_series(order, scores[order.degree])
-            return {a: c for a, c in enumerate(series) if c is not None}
-
-        means = algebra.nodes.mean(powers)
-        series: Series = [None] * (order.degree + 1)
-        for a, value in means.items():
-            series[a] = value[None]
-        features[order.degree] = series
+        features[order.degree] = _mean_series(algebra, order)
         outside[order.degree] = algebra.outside_series(order)
     return algebra.evaluate(features, outside, terms)[0]
+
+
+def _mean_series(algebra: TermAlgebra, order: Order) -> Series:
+    """E q_i / e_i: entry a of shape (1, d, R), like a single row."""
+    assert algebra.nodes is not None, "checked by the caller"
+
+    def powers(scores: Scores) -> dict[int, Tensor]:
+        series = algebra.feature_series(order, scores[order.degree])
+        return {a: c for a, c in enumerate(series) if c is not None}
+
+    means = algebra.nodes.mean(powers)
+    return [means[a][None] if a in means else None for a in range(order.degree + 1)]
 
 
 def _second_moment(algebra: TermAlgebra, group: Tensor, pooled: bool) -> Tensor:
@@ -279,7 +280,7 @@ def _gram(
         return algebra.feature_series(part, mine, most=most)
 
     gram: Gram = {}
-    for scores, weights in algebra.nodes.blocks():
+    for scores, weights in algebra.nodes.blocks(BLOCK):
         first, second = series(scores, *left), series(scores, *right)
         for a, x in enumerate(first):
             if x is None:

@@ -25,7 +25,7 @@ Dubey, Radenovic, Mahajan: *Scalable Interpretability via Polynomials*, arXiv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import factorial
 from typing import Literal
@@ -33,7 +33,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from spam_core.explain.nodes import BLOCK, NodeScores, Scores
+from spam_core.explain.nodes import CACHE, NodeScores, Scores
 from spam_core.explain.series import (
     Series,
     constant,
@@ -48,7 +48,7 @@ View = Literal["pure", "raw"]
 VIEWS: tuple[View, ...] = ("pure", "raw")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Order:
     """The components of one order, and their features' distribution.
 
@@ -75,18 +75,19 @@ class Order:
 
     def components(self, rows: slice) -> Order:
         """Return some of the components as an order of their own."""
+        return self._cut((slice(None), rows))
 
+    def feature(self, i: int) -> Order:
+        """Return the same components of one feature alone."""
+        return self._cut((slice(i, i + 1), slice(None)))
+
+    def _cut(self, part: tuple[slice, slice]) -> Order:
         def cut(series: Series) -> Series:
-            return [c[..., rows] if c is not None and c.ndim else c for c in series]
+            return [c[part] if c is not None and c.ndim else c for c in series]
 
-        return Order(
-            self.degree,
-            self.lam[:, rows],
-            self.mean[:, rows],
-            cut(self.moments),
-            cut(self.inverse),
-            cut(self.log),
-        )
+        lam = self.lam[:, part[1]]
+        series = (cut(self.moments), cut(self.inverse), cut(self.log))
+        return Order(self.degree, lam, self.mean[part], *series)
 
 
 class TermAlgebra:
@@ -152,9 +153,9 @@ class TermAlgebra:
         return max((order.degree for order in self.orders), default=0)
 
     def rows_per_block(self, n_features: int) -> int:
-        """Return how many rows at once keep every temporary near 64 MB."""
+        """Return how many rows at once keep temporaries within a cache."""
         widest = max((order.lam.shape[1] for order in self.orders), default=1)
-        return max(1, BLOCK // (n_features * widest))
+        return max(1, CACHE // (n_features * widest))
 
     def score(self, scores: Scores) -> Tensor:
         """Return the model's score of shape (n, C), straight from its formula."""
@@ -193,6 +194,47 @@ class TermAlgebra:
             )
             outside[order.degree] = self.outside_series(order, known)
         return self.base(outside, n), self.evaluate(features, outside, terms)
+
+    def single(self, i: int, scores: Scores) -> Tensor:
+        """Evaluate one feature's own term at some of its values.
+
+        Parameters
+        ----------
+        i : int
+            The feature.
+        scores : mapping of int to Tensor of shape (n, R_l)
+            Its component scores.
+
+        Returns
+        -------
+        Tensor of shape (n, C)
+        """
+        total = self.bias.new_zeros(1, self.n_outputs)
+        for order, series in self._of_feature(i, scores):
+            last = last_series(series, self.outside_series(order), order.degree, 1)
+            total = total + _there(last[0]) @ order.lam.T
+        return total
+
+    def pair(self, i: int, j: int, scores_i: Scores, scores_j: Scores) -> Tensor:
+        """Evaluate a pair's term on a grid: (n_i, n_j, C); see `single`."""
+        shape = (len(next(iter(s.values()))) for s in (scores_i, scores_j))
+        total = self.bias.new_zeros(*shape, self.n_outputs)
+        second = dict(self._of_feature(j, scores_j))
+        for order, first in self._of_feature(i, scores_i):
+            if order.degree < 2:
+                continue
+            outside = self.outside_series(order)
+            last = last_series(second[order], outside, order.degree, 2)
+            for a, b in zip(first[: order.degree], last, strict=True):
+                if a is not None and b is not None:
+                    total = total + torch.einsum("xr,cr,yr->xyc", a, order.lam, b)
+        return total
+
+    def _of_feature(self, i: int, scores: Scores) -> Iterator[tuple[Order, Series]]:
+        for order in self.orders:
+            g = scores[order.degree][:, None]
+            series = self.feature_series(order.feature(i), g)
+            yield order, [None if c is None else c[:, 0] for c in series]
 
     def feature_series(
         self,
@@ -255,23 +297,27 @@ class TermAlgebra:
         terms: TermSet,
     ) -> Tensor:
         """Return l! [t^l] P prod q_i / e_i summed over components, (n, T, C)."""
+        n = len(_there(next(iter(features.values()))[1]))
+        total = self.bias.new_zeros(n, len(terms), self.n_outputs)
+        for order in self.orders:
+            l = order.degree
+            total = total + self.evaluate_order(order, features[l], outside[l], terms)
+        return total
+
+    def evaluate_order(
+        self, order: Order, features: Series, outside: Series, terms: TermSet
+    ) -> Tensor:
+        """Return what one order adds to `evaluate`, of shape (n, T, C)."""
+        n = len(_there(features[1]))
         parts = []
         for size, group in enumerate(terms.groups, start=1):
-            total: Tensor | None = None
-            for order in self.orders:
-                if order.degree < size or not len(group):
-                    continue
-                series = features[order.degree], outside[order.degree]
-                part = _evaluate(order, *series, group)
-                total = part if total is None else total + part
-            if total is None:
-                n = len(next(iter(features.values()))[1])  # type: ignore[arg-type]
-                total = self.bias.new_zeros(n, len(group), self.n_outputs)
-            parts.append(total)
-        if not parts:
-            n = len(next(iter(features.values()))[1])  # type: ignore[arg-type]
-            return self.bias.new_zeros(n, 0, self.n_outputs)
-        return torch.cat(parts, 1)
+            if order.degree < size or not len(group):
+                parts.append(self.bias.new_zeros(n, len(group), self.n_outputs))
+            else:
+                parts.append(_evaluate(order, features, outside, group))
+        return (
+            torch.cat(parts, 1) if parts else self.bias.new_zeros(n, 0, self.n_outputs)
+        )
 
 
 def _orders(
@@ -310,6 +356,12 @@ def _central_moments(nodes: NodeScores, l: int, mean: Tensor) -> list[Tensor]:
         return out
 
     return list(nodes.mean(powers).values()) if l >= 2 else []
+
+
+def _there(coefficient: Tensor | None) -> Tensor:
+    """Return a coefficient that no view leaves out: the lowest of a q_i / e_i."""
+    assert coefficient is not None, "q_i has a linear part in every view"
+    return coefficient
 
 
 def last_series(features: Series, outside: Series, degree: int, size: int) -> Series:
@@ -356,9 +408,7 @@ def _evaluate(order: Order, features: Series, outside: Series, group: Tensor) ->
     size = group.shape[1]
     last = last_series(features, outside, order.degree, size)
     if size == 1:
-        first = last[0]
-        assert first is not None, "q_i has a linear part in every view"
-        return first[:, group[:, 0]] @ order.lam.T
+        return _there(last[0])[:, group[:, 0]] @ order.lam.T
     shape = next(c for c in features if c is not None).shape
     grouped = Prefixes.of(group, shape[1])
     if grouped.shared_is_cheaper(shape[1], len(order.lam)):
@@ -373,7 +423,7 @@ def _by_product(
     n, d, width = next(c for c in features if c is not None).shape
     n_outputs, top = len(order.lam), order.degree - 1
     out = order.lam.new_empty(n, len(grouped.terms), n_outputs)
-    step = max(1, BLOCK // (n * max(d, width * order.degree)))
+    step = max(16, CACHE // max(1, n * max(d, width)))
     for start in range(0, len(grouped), step):
         stop = min(start + step, len(grouped))
         columns = grouped.prefixes[start:stop]
@@ -398,7 +448,7 @@ def _by_gathering(
 ) -> Tensor:
     """Term by term, a block at a time."""
     n, _, width = next(c for c in features if c is not None).shape
-    step = max(1, BLOCK // (n * width * 2))
+    step = max(1, CACHE // max(1, n * width))
     parts = []
     for start in range(0, len(group), step):
         columns = group[start : start + step]
@@ -408,6 +458,5 @@ def _by_gathering(
             if a is not None and b is not None:
                 part = a * b[:, columns[:, -1]]
                 total = part if total is None else total + part
-        assert total is not None, "the lowest degrees are there in every view"
-        parts.append(total @ order.lam.T)
+        parts.append(_there(total) @ order.lam.T)
     return torch.cat(parts, 1)

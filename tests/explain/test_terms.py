@@ -174,7 +174,7 @@ def test_small_blocks_change_nothing(shared, monkeypatch):
     _, expected_some, _ = split(model, "pure", some)
     monkeypatch.setattr(Prefixes, "shared_is_cheaper", lambda *_: shared)
     for name in ("terms", "nodes"):
-        monkeypatch.setattr(f"spam_core.explain.{name}.BLOCK", 40)
+        monkeypatch.setattr(f"spam_core.explain.{name}.CACHE", 40)
     _, values, _ = split(model, "pure")
     _, values_some, _ = split(model, "pure", some)
     np.testing.assert_allclose(values, expected, **TIGHT)
@@ -286,12 +286,16 @@ def test_nodes_are_scored_again_only_when_they_are_many(monkeypatch):
         calls.append(rows)
         return {1: torch.ones(rows.stop - rows.start, 2, 1).double()}
 
-    weights = torch.full((6, 2), 1 / 6).double()
+    weights = torch.full((6, 2), 1 / 6, dtype=torch.float64)
+    monkeypatch.setattr("spam_core.explain.nodes.CACHE", 8)
     nodes = NodeScores(score, weights, 2)
     for _ in range(2):
-        assert [len(w) for _, w in nodes.blocks()] == [6]
+        assert [len(w) for _, w in nodes.blocks()] == [4, 2]
+        assert [len(w) for _, w in nodes.blocks(100)] == [6]
     assert len(calls) == 1
     monkeypatch.setattr("spam_core.explain.nodes.BLOCK", 8)
     nodes = NodeScores(score, weights, 2)
-    assert [len(w) for _, w in nodes.blocks()] == [4, 2]
+    for _ in range(2):
+        assert [len(w) for _, w in nodes.blocks()] == [4, 2]
+    assert len(calls) == 5
     assert torch.allclose(nodes.mean(lambda g: g)[1], torch.ones(2, 1).double())

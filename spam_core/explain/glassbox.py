@@ -1,0 +1,284 @@
+"""A fitted SPAM's own explanations: exact terms, locally and overall."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
+from spam_core.explain.frozen import REST, plain
+from spam_core.explain.model_shapes import ModelShapes
+from spam_core.explain.of_model import Polynomial, algebra_of, double_scores
+from spam_core.explain.record import (
+    MOST_TERMS,
+    TermSummary,
+    TrainingRecord,
+    known_of,
+    largest_terms,
+    summarise,
+)
+from spam_core.explain.shapley import (
+    interaction_indices,
+    rows_per_block,
+    shapley_values,
+)
+from spam_core.explain.term_set import TermSet, count_terms
+from spam_core.explain.terms import VIEWS, TermAlgebra, View
+
+LocalView = Literal["pure", "raw", "shapley"]
+
+_DRAWS = 2_000  # rows drawn where no training rows were looked at
+
+
+def explain_local(
+    model: Polynomial,
+    encoder: TableEncoder,
+    X: Any,
+    *,
+    rows: Encoded | None = None,
+    classes: Sequence[Any] | None = None,
+    target: str = "prediction",
+    view: LocalView = "pure",
+    top: int | None = None,
+    record: TrainingRecord | None = None,
+) -> LocalExplanation:
+    """Split the scores of some rows into terms, exactly.
+
+    Parameters
+    ----------
+    model : SPAM
+        Fitted.
+    encoder : TableEncoder
+        That it was fitted with.
+    X : table of n rows
+        In user units.
+    rows : Encoded, optional
+        `X` encoded, if that is at hand.
+    classes : sequence, optional
+        Class labels; None for a regression.
+    target : str
+        Name of a regression's target.
+    view : {"pure", "raw", "shapley"}
+        Pure: functional ANOVA under the product of the training marginals. Raw: the
+        paper's, with absent features at 0. Shapley: pure terms shared equally.
+    top : int, optional
+        How many terms to list: those of largest training sd. None: all up to 5,000.
+    record : TrainingRecord, optional
+        Spares ranking the terms again.
+
+    Returns
+    -------
+    LocalExplanation
+        A last term ``("…",)`` holds what isn't listed.
+
+    Raises
+    ------
+    ValueError
+        If the view is unknown or `top` isn't a positive integer.
+    """
+    started = time.perf_counter()
+    if view not in (*VIEWS, "shapley"):
+        raise ValueError(f"view must be one of {[*VIEWS, 'shapley']}, got {view!r}")
+    if top is not None and (
+        isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1
+    ):
+        raise ValueError(f"top must be a positive integer or None, got {top!r}")
+    frame = encoder.align(X)
+    rows = encoder.transform(X) if rows is None else rows
+    if view == "shapley":
+        parts = _shapley(model, rows)
+        terms, n_left_out = TermSet.all(rows.codes.shape[1], 1), 0
+    else:
+        algebra = algebra_of(model, view)
+        terms = _listed(algebra, rows.codes.shape[1], view, top, record)
+        n_left_out = count_terms(rows.codes.shape[1], algebra.degree) - len(terms)
+        parts = _terms(model, algebra, rows, terms, bool(n_left_out))
+    base, values, score, interactions = (
+        None if part is None else _output(part) for part in parts
+    )
+    assert base is not None, "only interactions may be missing"
+    assert values is not None, "only interactions may be missing"
+    assert score is not None, "only interactions may be missing"
+    names = encoder.feature_names
+    listed = [tuple(names[i] for i in term) for term in terms.tuples()]
+    unknown = rows.unknown.numpy()
+    return LocalExplanation(
+        values=values,
+        base=base,
+        score=score,
+        terms=(*listed, *([REST] if n_left_out else [])),
+        data=frame,  # type: ignore[arg-type]  # the constructor makes it callable
+        classes=None if classes is None else tuple(plain(c) for c in classes),
+        scale=scale_name(classes, target),
+        view=view,
+        seconds=time.perf_counter() - started,
+        n_evaluations=len(rows),
+        interactions=interactions,
+        n_left_out=n_left_out,
+        unknown=unknown if unknown.any() else None,
+    )
+
+
+def explain_global(
+    model: Polynomial,
+    encoder: TableEncoder,
+    *,
+    classes: Sequence[Any] | None = None,
+    target: str = "prediction",
+    view: View = "pure",
+    record: TrainingRecord | None = None,
+) -> GlobalExplanation:
+    """Return the sizes and shapes of a model's terms.
+
+    Parameters
+    ----------
+    model, encoder, classes, target : see `explain_local`
+    view : {"pure", "raw"}
+    record : TrainingRecord, optional
+        Sizes over the training rows. Without it (for a model that was truncated, say)
+        importance is taken over 2,000 seeded draws from the product of the marginals,
+        and the explanation says so.
+
+    Raises
+    ------
+    ValueError
+        If the view is unknown.
+    """
+    algebra = algebra_of(model, view)
+    d = len(encoder.features)
+    over, n_rows, support = "independent draws", 0, None
+    if record is not None:
+        n_rows, support = record.n_rows, record.support
+    if record is not None and view in record.summaries:
+        summary = record.summaries[view]
+        over = "training rows"
+        if summary.n_rows < n_rows:
+            over = f"{summary.n_rows:,} of {n_rows:,} training rows"
+    else:
+        summary = summarise(algebra, model, _draw(encoder))
+    names = encoder.feature_names
+    several = algebra.n_outputs > 1
+    outside = {o.degree: algebra.outside_series(o) for o in algebra.orders}
+    base = algebra.base(outside, 1)[0].numpy()
+    return GlobalExplanation(
+        terms=tuple(tuple(names[i] for i in term) for term in summary.terms),
+        importance=summary.importance if several else summary.importance[:, 0],
+        sd=summary.sd if several else summary.sd[:, 0],
+        base=base if several else base[0],
+        feature_names=names,
+        feature_kinds=tuple(feature.kind for feature in encoder.features),
+        source=ModelShapes(model, encoder, view, n_rows, support),
+        classes=None if classes is None else tuple(plain(c) for c in classes),
+        scale=scale_name(classes, target),
+        view=view,
+        importance_over=over,
+        n_left_out=count_terms(d, algebra.degree) - len(summary.terms),
+    )
+
+
+def scale_name(classes: Sequence[Any] | None, target: str) -> str:
+    """Name what scores are.
+
+    Examples
+    --------
+    >>> scale_name(["no", "yes"], ""), scale_name(None, "MedHouseVal")
+    ('logit of yes', 'MedHouseVal')
+    """
+    if classes is None:
+        return target
+    return f"logit of {plain(classes[1])}" if len(classes) == 2 else "centred logit"
+
+
+Parts = tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64] | None,
+]
+"""base (n, C), values (n, T, C), score (n, C) and pair indices (n, d, d, C)."""
+
+
+def _terms(
+    model: Polynomial,
+    algebra: TermAlgebra,
+    rows: Encoded,
+    terms: TermSet,
+    has_rest: bool,
+) -> Parts:
+    n, d, n_outputs = len(rows), rows.codes.shape[1], algebra.n_outputs
+    base, score = np.empty((n, n_outputs)), np.empty((n, n_outputs))
+    values = np.empty((n, len(terms) + has_rest, n_outputs))
+    step = algebra.rows_per_block(d)
+    for start in range(0, n, step):
+        block = rows[start : start + step]
+        here = slice(start, start + len(block))
+        scores = double_scores(model, block)
+        base_here, values_here = algebra.terms(scores, terms, known_of(block))
+        score_here = algebra.score(scores)
+        base[here], score[here] = base_here.numpy(), score_here.numpy()
+        values[here, : len(terms)] = values_here.numpy()
+        if has_rest:
+            left_out = score_here - base_here - values_here.sum(1)
+            values[here, -1] = left_out.numpy()
+    return base, values, score, None
+
+
+def _shapley(model: Polynomial, rows: Encoded) -> Parts:
+    algebra = algebra_of(model, "pure")
+    n, d = rows.codes.shape
+    n_outputs = algebra.n_outputs
+    base, score = np.empty((n, n_outputs)), np.empty((n, n_outputs))
+    values = np.empty((n, d, n_outputs))
+    interactions = np.empty((n, d, d, n_outputs))
+    step = rows_per_block(algebra, d)
+    for start in range(0, n, step):
+        block = rows[start : start + step]
+        here = slice(start, start + len(block))
+        scores, known = double_scores(model, block), known_of(block)
+        base_here, values_here = shapley_values(algebra, scores, known)
+        base[here], values[here] = base_here.numpy(), values_here.numpy()
+        interactions[here] = interaction_indices(algebra, scores, known).numpy()
+        score[here] = algebra.score(scores).numpy()
+    return base, values, score, interactions
+
+
+def _output(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Drop the axis of a single output, and make the array read-only."""
+    values = values[..., 0] if values.shape[-1] == 1 else values
+    values.flags.writeable = False
+    return values
+
+
+def _listed(
+    algebra: TermAlgebra,
+    n_features: int,
+    view: View,
+    top: int | None,
+    record: TrainingRecord | None,
+) -> TermSet:
+    """Return the terms to list."""
+    most = MOST_TERMS if top is None else int(top)
+    if count_terms(n_features, algebra.degree) <= most:
+        return TermSet.all(n_features, algebra.degree)
+    summary: TermSummary | None = None
+    if record is not None:
+        summary = record.summaries.get(view)
+    if summary is not None and most <= len(summary.terms):
+        return summary.largest(most)
+    return largest_terms(algebra, most)
+
+
+def _draw(encoder: TableEncoder) -> Encoded:
+    """Draw rows of independent features from the marginals' nodes, seeded."""
+    nodes, weights = encoder.marginals.nodes, encoder.marginals.weights
+    generator = torch.Generator().manual_seed(0)
+    chosen = torch.multinomial(
+        weights.T, _DRAWS, replacement=True, generator=generator
+    ).T
+    return Encoded(nodes.values.gather(0, chosen), nodes.codes.gather(0, chosen))
