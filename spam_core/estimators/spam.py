@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.encoding import SCALINGS, Scaling, TableEncoder
@@ -14,6 +15,10 @@ from spam_core.estimators.gradient import (
     GradientRegressor,
     Training,
 )
+from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
+from spam_core.explain.glassbox import LocalView, explain_global, explain_local
+from spam_core.explain.record import TrainingRecord, record_training
+from spam_core.explain.terms import View
 from spam_core.models.feature_maps import FEATURE_MAPS, FeatureMapName
 from spam_core.models.networks import Units
 from spam_core.models.polynomial import MAX_ORDER
@@ -198,9 +203,83 @@ class _SPAM(GradientEstimator):
         self._chosen = fitted.regularization
         return Training(fitted.model, fitted.history, fitted.validation_loss)
 
-    def _after_fit(self, problem: Problem) -> None:  # noqa: ARG002
+    def _after_fit(self, problem: Problem) -> None:
         self.regularization_ = self._chosen
         del self._chosen
+        self.training_record_ = record_training(
+            self.model_, problem.rows, problem.layout.n_levels, problem.weight
+        )
+
+    def explain_local(
+        self, X: Any, view: LocalView = "pure", top: int | None = None
+    ) -> LocalExplanation:
+        """Split the scores of some rows into terms, exactly.
+
+        Parameters
+        ----------
+        X : table of n rows
+            In user units.
+        view : {"pure", "raw", "shapley"}, default="pure"
+            Pure: each term has mean 0 over each of its features. Raw: the paper's
+            importances. Shapley: one value a feature.
+        top : int, optional
+            List the terms of largest training sd; the others make one last term.
+
+        Returns
+        -------
+        LocalExplanation
+            With ``base + values.sum(1) == score``.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing, the view is unknown or `top` isn't positive.
+        """
+        rows = self._encode(X)
+        return explain_local(
+            self.model_,
+            self.encoder_,
+            X,
+            rows=rows,
+            classes=self._classes(),
+            target=self.target_name_,
+            view=view,
+            top=top,
+            record=self.training_record_,
+        )
+
+    def explain_global(self, view: View = "pure") -> GlobalExplanation:
+        """Sizes and shapes of all terms.
+
+        Parameters
+        ----------
+        view : {"pure", "raw"}, default="pure"
+
+        Returns
+        -------
+        GlobalExplanation
+        """
+        check_is_fitted(self)
+        return explain_global(
+            self.model_,
+            self.encoder_,
+            classes=self._classes(),
+            target=self.target_name_,
+            view=view,
+            record=self.training_record_,
+        )
+
+    def _classes(self) -> list[Any] | None:
+        classes = getattr(self, "classes_", None)
+        return None if classes is None else list(classes)
+
+    def saved_arrays(self) -> dict[str, NDArray[Any]]:
+        """Sizes of terms over the training rows, and where pairs have rows."""
+        return dict(self.training_record_.to_arrays())
+
+    def restore_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take back what `saved_arrays` gave."""
+        self.training_record_ = TrainingRecord.from_arrays(arrays)
 
     @property
     def n_parameters_(self) -> int:
