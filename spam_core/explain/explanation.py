@@ -268,15 +268,13 @@ class LocalExplanation:
         table = np.concatenate(parts, axis=1)
         if self.base.ndim == 1:
             return pd.DataFrame(table, self.data.index, columns)
-        labels = [plain(c) for c in self.classes or ()]
-        frames = [
-            pd.DataFrame(table[:, :, k], self.data.index, columns)
-            for k in range(len(labels))
-        ]
-        return (
-            pd.concat(frames, keys=labels, names=["class"])
-            .swaplevel()
-            .sort_index(level=0, sort_remaining=False, kind="stable")
+        classes = [plain(c) for c in self.classes or ()]
+        index = self.data.index
+        labels = [index.repeat(len(classes)), classes * len(index)]
+        lines = table.transpose(0, 2, 1).reshape(-1, len(columns))
+        names = [index.name, "class"]
+        return pd.DataFrame(
+            lines, pd.MultiIndex.from_arrays(labels, names=names), columns
         )
 
     def to_shap(self) -> Any:
