@@ -183,6 +183,7 @@ class _SPAM(GradientEstimator):
                 learning_rate = 0.005 if problem.task == "regression" else 0.01
         config = default_config(
             len(problem.target),
+            least_epochs=40 if problem.task == "regression" else 25,
             learning_rate=learning_rate,
             batch_size=self.batch_size,
             max_epochs=self.max_epochs,
@@ -318,8 +319,8 @@ _DOCUMENTATION = """{summary}
         Classes share the bases and differ in lambda (paper, section 3.2).
     nonnegative : bool, default=False
         Keep bases and lambda >= 0; needs the linear map and min-max scaling.
-    regularization : {{"auto", "light", "medium", "strong"}} or Regularization
-        Auto compares the three by the members' held-out rows.
+    regularization : {{"auto", "light", "rough", "smooth", "strong"}} or Regularization
+        Auto compares the four by the members' held-out rows.
     basis_dropout : float, default=0.0
         Probability that a component is left out of a step.
     l1 : float, default=0.0

@@ -156,7 +156,7 @@ def _candidates(settings: SPAMSettings) -> list[Regularization]:
     if settings.regularization != "auto":
         return [settings.regularization]
     if settings.feature_map in ("neural", "basis"):
-        return [CANDIDATES["medium"]]  # networks are dear, and smooth by themselves
+        return [CANDIDATES["smooth"]]  # networks are dear, and smooth by themselves
     return list(CANDIDATES.values())
 
 
@@ -279,7 +279,9 @@ class _Hooks:
         return self.stopped
 
 
-def default_config(n_rows: int, **overrides: object) -> TrainingConfig:
+def default_config(
+    n_rows: int, least_epochs: int = 25, **overrides: object
+) -> TrainingConfig:
     """Batch size and epochs by the number of rows, unless given.
 
     Small tables take small batches and more epochs, so that there are enough steps.
@@ -292,7 +294,7 @@ def default_config(n_rows: int, **overrides: object) -> TrainingConfig:
     values = {k: v for k, v in overrides.items() if v not in ("auto", None)}
     batch = values.setdefault("batch_size", _batch_size(n_rows))
     steps = max(1, math.ceil(n_rows / int(batch)))  # type: ignore[call-overload]
-    values.setdefault("max_epochs", min(100, max(25, math.ceil(800 / steps))))
+    values.setdefault("max_epochs", max(least_epochs, min(100, math.ceil(800 / steps))))
     return TrainingConfig(**values)  # type: ignore[arg-type]
 
 

@@ -37,7 +37,8 @@ class Regularization:
 
 CANDIDATES: dict[str, Regularization] = {
     "light": Regularization(0.0, 0.5, 0.1, 10.0, 5.0),
-    "medium": Regularization(0.5, 0.5, 0.3, 10.0, 1.0),
+    "rough": Regularization(0.5, 0.25, 0.3, 10.0, 1.0),
+    "smooth": Regularization(0.5, 1.0, 0.3, 10.0, 1.0),
     "strong": Regularization(1.0, 1.0, 10.0, 50.0, 1.0),
 }
 """What ``regularization="auto"`` tries; names are accepted as they are."""
