@@ -226,6 +226,7 @@ def _write_encoder(encoder: TableEncoder, tensors: dict[str, Tensor]) -> dict[st
                 "scale": feature.scale,
                 "is_date": feature.is_date,
                 "is_integer": feature.is_integer,
+                "special": list(feature.special),
             }
         )
     tensors["marginals.values"] = encoder.marginals.nodes.values
@@ -249,7 +250,8 @@ def _read_encoder(header: dict[str, Any], tensors: dict[str, Tensor]) -> TableEn
     for i, entry in enumerate(header["features"]):
         levels = tuple(_read_scalar(level) for level in entry.pop("levels"))
         knots = tensors[f"knots.{i}"].numpy()
-        features.append(Feature(levels=levels, knots=knots, **entry))
+        special = tuple(float(code) for code in entry.pop("special"))
+        features.append(Feature(levels=levels, knots=knots, special=special, **entry))
     encoder.features = tuple(features)
     nodes = Encoded(tensors["marginals.values"], tensors["marginals.codes"])
     encoder.marginals = Marginals(nodes, tensors["marginals.weights"])

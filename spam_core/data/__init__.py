@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-# The encoder is exported here too, once it is there:
-# from spam_core.data.encoding import Encoded, Feature, TableEncoder
 from spam_core.data.datasets import (
     DatasetInfo,
     DatasetNotFoundError,
     dataset_info,
     dataset_names,
     load_dataset,
+)
+from spam_core.data.encoding import (
+    Encoded,
+    Feature,
+    Marginals,
+    TableEncoder,
+    UnknownLevelWarning,
 )
 from spam_core.data.frames import guess_task, make_table
 from spam_core.data.generators import (
@@ -33,12 +38,17 @@ __all__ = [
     "DatasetInfo",
     "DatasetNotFoundError",
     "Detected",
+    "Encoded",
+    "Feature",
     "KnownTerm",
+    "Marginals",
     "ReadError",
     "ReadResult",
     "Split",
     "Table",
+    "TableEncoder",
     "Truth",
+    "UnknownLevelWarning",
     "dataset_info",
     "dataset_names",
     "guess_task",

@@ -6,6 +6,7 @@ the encoder sees only two shapes: ``float64`` with NaN, or an object array with 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,10 @@ MISSING = "missing"
 """Display name of the level that stands for a missing value."""
 
 _EPOCH = pd.Timestamp("1970-01-01")
+_DAY = pd.Timedelta(days=1)
+_NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal"}
+_DATES = {"datetime", "datetime64", "date"}
+_DURATIONS = {"timedelta", "timedelta64"}
 
 
 def as_frame(X: Any) -> tuple[pd.DataFrame, bool]:
@@ -73,6 +78,8 @@ def as_frame(X: Any) -> tuple[pd.DataFrame, bool]:
         frame.columns = names
         return frame, True
     array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        array = np.asarray(X, dtype=object)  # rows of numbers and text keep both
     if np.iscomplexobj(array):
         raise ValueError("Complex data not supported: expected real numbers.")
     if array.ndim != 2:
@@ -96,11 +103,16 @@ def check_not_empty(shape: tuple[int, int]) -> None:
         )
 
 
-def column_kind(column: pd.Series) -> Kind:
+def column_kind(column: pd.Series[Any]) -> Kind:
     """Say whether a column holds numbers, categories or booleans.
 
-    Numbers (also as objects) and dates are numeric; strings and pandas categories are
-    categorical; booleans (also nullable or as objects) are boolean.
+    Numbers (also as objects), dates and durations are numeric; strings and pandas
+    categories are categorical; booleans (also nullable or as objects) are boolean.
+
+    Raises
+    ------
+    ValueError
+        If the numbers are complex.
 
     Examples
     --------
@@ -118,116 +130,153 @@ def column_kind(column: pd.Series) -> Kind:
         raise ValueError(
             f"Complex data not supported: column {column.name!r} is {dtype}."
         )
-    if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(
-        dtype
-    ):
+    if pd.api.types.is_numeric_dtype(dtype) or holds_dates(column):
         return "numeric"
-    inferred = pd.api.types.infer_dtype(column, skipna=True)
-    if inferred == "boolean":
-        return "boolean"
-    if inferred in {"integer", "floating", "mixed-integer-float", "decimal"}:
-        return "numeric"
-    if inferred == "empty":
-        return "numeric"  # all missing: becomes a constant
-    if inferred in {"datetime", "datetime64", "date"}:
-        return "numeric"
+    inferred = _infer(column)
     if inferred == "complex":
         raise ValueError(f"Complex data not supported: column {column.name!r}.")
+    if inferred == "boolean":
+        return "boolean"
+    if inferred in _NUMBERS | _DURATIONS or bool(column.isna().all()):
+        return "numeric"  # all missing: becomes a constant
     return "categorical"
 
 
-def to_numbers(column: pd.Series) -> NDArray[np.float64]:
+def holds_dates(column: pd.Series[Any]) -> bool:
+    """Say whether a column holds points in time, not lengths of time.
+
+    Examples
+    --------
+    >>> holds_dates(pd.Series(pd.to_datetime(["2026-11-27"])))
+    True
+    """
+    dtype = column.dtype
+    if isinstance(dtype, pd.PeriodDtype) or pd.api.types.is_datetime64_any_dtype(dtype):
+        return True
+    if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(dtype):
+        return False
+    return _infer(column) in _DATES
+
+
+def _infer(column: pd.Series[Any]) -> str:
+    return str(pd.api.types.infer_dtype(column, skipna=True))
+
+
+def to_numbers(
+    column: pd.Series[Any], dates: bool | None = None
+) -> NDArray[np.float64]:
     """Return a numeric column as float64 with NaN where a value is missing.
 
-    Dates become days since 1970-01-01.
+    Dates become days since 1970-01-01, durations days.
+
+    Parameters
+    ----------
+    column : Series of length n
+    dates : bool, optional
+        Whether training saw dates here. If it did, text is read as dates, and numbers
+        are days already; if it saw numbers, dates are an error.
 
     Raises
     ------
     TypeError
         If cells hold text or other things that aren't numbers.
-    ValueError
-        If cells are infinite.
+
+    Examples
+    --------
+    >>> to_numbers(pd.Series([1, None], dtype="Int64"))
+    array([ 1., nan])
+    >>> to_numbers(pd.Series(["1970-01-11"]), dates=True)
+    array([10.])
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) or (
-        column.dtype == object
-        and pd.api.types.infer_dtype(column, skipna=True)
-        in {"datetime", "datetime64", "date"}
+        column = column.astype(object)
+    if holds_dates(column):
+        if dates is False:
+            raise TypeError(
+                f"Column {column.name!r} must hold numbers, as in training; got dates, "
+                f"for example {str(column.dropna().iloc[0])!r}."
+            )
+        return _days(column)
+    if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(
+        column.dtype
     ):
-        stamps = pd.to_datetime(column)
-        if stamps.dt.tz is not None:
-            stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
-        days = (stamps - _EPOCH) / pd.Timedelta(days=1)
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    inferred = _infer(column)
+    if inferred in _DURATIONS:
+        days = pd.to_timedelta(column.astype(object)) / _DAY
         return np.asarray(days.to_numpy(dtype=np.float64, na_value=np.nan))
+    if dates and inferred == "string":
+        return _days(column)
     missing = column.isna().to_numpy()
-    try:
-        if pd.api.types.is_numeric_dtype(column.dtype) or (
-            pd.api.types.is_bool_dtype(column.dtype)
-        ):
-            numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            cells = column.to_numpy(dtype=object)
-            numbers = np.full(len(cells), np.nan)
-            present = [not isinstance(cell, str) for cell in cells[~missing]]
-            if not all(present):
-                raise TypeError
-            numbers[~missing] = cells[~missing].astype(np.float64)
-    except (TypeError, ValueError) as error:
-        bad = [
-            cell
-            for cell in column[~missing]
-            if isinstance(cell, str) or not np.isreal(cell)
-        ]
+    numbers = np.full(len(column), np.nan)
+    present = column.to_numpy(dtype=object)[~missing]
+    bad = [cell for cell in present if not _is_number(cell)]
+    if bad:
         raise TypeError(
-            f"Column {column.name!r} must hold numbers, as in training; got "
-            f"{len(bad)} cells that don't, for example {bad[:3]!r}."
-        ) from error
-    infinite = int(np.isinf(numbers).sum())
-    if infinite:
-        raise ValueError(
-            f"Column {column.name!r} has {infinite} infinite (inf) cells; expected "
-            "finite numbers or missing values (NaN)."
+            f"Column {column.name!r} must hold {'dates' if dates else 'numbers'}, as "
+            f"in training; got {len(bad)} cells that don't, for example {bad[:3]!r}."
         )
+    numbers[~missing] = present.astype(np.float64)
     return numbers
 
 
-def to_objects(column: pd.Series) -> NDArray[np.object_]:
-    """Return a column's cells as Python objects, None where a value is missing.
+def _is_number(cell: Any) -> bool:
+    if isinstance(cell, str | bytes):
+        return False
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
-    A column that mixes strings with other types is read as strings throughout.
+
+def _days(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Days since 1970-01-01 of dates, or of text that says dates."""
+    if isinstance(column.dtype, pd.PeriodDtype):
+        column = column.dt.to_timestamp()
+    elif not isinstance(column.dtype, pd.DatetimeTZDtype) and (
+        not isinstance(column.dtype, np.dtype) or column.dtype.kind != "M"
+    ):
+        # times without a zone are taken as they are, those with one as UTC
+        cells = column.astype(object)
+        column = pd.to_datetime(cells, format="ISO8601", utc=True, errors="coerce")
+        bad = cells[column.isna() & cells.notna()]
+        if len(bad):
+            raise TypeError(
+                f"Column {cells.name!r} must hold dates such as 2026-11-27, as in "
+                f"training; got {len(bad)} cells that don't, for example "
+                f"{bad.iloc[:3].tolist()!r}."
+            )
+    if column.dt.tz is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    days = (column - _EPOCH) / _DAY
+    return np.asarray(days.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def check_finite(columns: Iterable[tuple[str, NDArray[np.float64]]]) -> None:
+    """Refuse infinite cells, naming every column that has some.
+
+    Parameters
+    ----------
+    columns : iterable of (name, numbers)
 
     Raises
     ------
-    TypeError
-        If cells can't be levels: lists, dicts, sets.
+    ValueError
+        If any number is infinite.
+
+    Examples
+    --------
+    >>> check_finite([("age", np.array([1.0, np.inf]))])
+    Traceback (most recent call last):
+    ValueError: Expected finite numbers or missing values (NaN), got infinite cells
+    (inf): 1 in column 'age'.
     """
-    missing = column.isna().to_numpy()
-    cells = column.astype(object).to_numpy(dtype=object).copy()
-    cells[missing] = None
-    present = cells[~missing]
-    is_text = np.fromiter((isinstance(c, str) for c in present), bool, len(present))
-    if not is_text.all():
-        bad = [c for c in present if isinstance(c, list | dict | set | np.ndarray)]
-        if bad:
-            raise TypeError(
-                f"Column {column.name!r} has {len(bad)} cells that are neither text "
-                f"nor numbers, for example {bad[0]!r}; the argument must be a string "
-                "or a number."
-            )
-        if is_text.any():
-            cells[~missing] = [str(c) for c in present]
-    return cells
-
-
-def sorted_levels(column: pd.Series, cells: NDArray[np.object_]) -> list[Any]:
-    """Return the levels that occur, in declared order if any, else sorted."""
-    occurring = {cell: None for cell in cells if cell is not None}
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        declared = [c for c in column.cat.categories if c in occurring]
-        if len(declared) == len(occurring):
-            return declared
-    try:
-        return sorted(occurring)
-    except TypeError:
-        return sorted(occurring, key=lambda level: (type(level).__name__, str(level)))
+    counts = {name: int(np.isinf(numbers).sum()) for name, numbers in columns}
+    found = [f"{count} in column {name!r}" for name, count in counts.items() if count]
+    if found:
+        more = f" and in {len(found) - 10} more columns" if len(found) > 10 else ""
+        raise ValueError(
+            "Expected finite numbers or missing values (NaN), got infinite cells "
+            f"(inf): {', '.join(found[:10])}{more}."
+        )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def choose_knots(values: Floats, n_cells: int) -> Floats:
@@ -101,40 +102,54 @@ def gauss_nodes(
     (3, True)
     """
     distinct, inverse = np.unique(position, return_inverse=True)
-    mass = np.bincount(inverse, weights=weight).astype(np.float64)
+    mass: Floats = np.bincount(inverse, weights=weight).astype(np.float64)
     cell = np.minimum(distinct.astype(np.int64), n_cells)
-    n = n_cells + 1
-    count = np.bincount(cell, minlength=n)
-    few = count[cell] <= 3
-    kept_nodes, kept_mass = distinct[few], mass[few]
-    if few.all():
-        return kept_nodes, kept_mass
-    cell, x, w = cell[~few], distinct[~few] - cell[~few], mass[~few]
+    few = np.bincount(cell, minlength=n_cells + 1)[cell] <= 3
+    nodes, masses = [distinct[few]], [mass[few]]
+    if not few.all():
+        own_nodes, own_masses = _three_nodes(distinct[~few], mass[~few], cell[~few])
+        nodes.append(own_nodes)
+        masses.append(own_masses)
+    all_nodes = np.concatenate(nodes)
+    order = np.argsort(all_nodes, kind="stable")
+    return all_nodes[order], np.concatenate(masses)[order]
 
-    def total(terms: Floats) -> Floats:
-        return np.bincount(cell, weights=terms, minlength=n).astype(np.float64)
 
-    cells = np.flatnonzero(np.bincount(cell, minlength=n))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        norm0 = total(w)
-        a0 = total(w * x) / norm0
-        p1 = x - a0[cell]
-        norm1 = total(w * p1**2)
-        a1 = total(w * x * p1**2) / norm1
-        b1 = norm1 / norm0
-        p2 = (x - a1[cell]) * p1 - b1[cell]
-        norm2 = total(w * p2**2)
-        a2 = total(w * x * p2**2) / norm2
-        b2 = norm2 / norm1
-    jacobi = np.zeros((len(cells), 3, 3))
-    for k, a in enumerate((a0, a1, a2)):
-        jacobi[:, k, k] = a[cells]
-    for k, b in enumerate((b1, b2)):
-        jacobi[:, k, k + 1] = jacobi[:, k + 1, k] = np.sqrt(b[cells])
+def _three_nodes(position: Floats, mass: Floats, cell: Ints) -> tuple[Floats, Floats]:
+    """Nodes and weights of cells with more than three positions each.
+
+    Parameters
+    ----------
+    position, mass, cell : ndarray of shape (n,)
+        Ordered by cell.
+    """
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    owner = np.cumsum(np.diff(cell, prepend=cell[0]) != 0)
+    ends = np.append(starts[1:], len(cell)) - 1
+    low, width = position[starts], position[ends] - position[starts]
+    # in units of what the cell's sample spans, and of its mass: however close together
+    # or light its rows are, nothing underflows
+    x = (position - low[owner]) / width[owner]
+    total = np.add.reduceat(mass, starts)
+    w = mass / total[owner]
+
+    def mean(terms: Floats) -> Floats:
+        return np.add.reduceat(w * terms, starts)
+
+    a0 = mean(x)
+    p1 = x - a0[owner]
+    b1 = mean(p1**2)
+    a1 = mean(x * p1**2) / b1
+    p2 = (x - a1[owner]) * p1 - b1[owner]
+    norm2 = mean(p2**2)
+    some = norm2 > 0  # else two nodes say all
+    a2 = np.divide(mean(x * p2**2), norm2, out=np.zeros_like(norm2), where=some)
+    jacobi = np.zeros((len(starts), 3, 3))
+    for k, diagonal in enumerate((a0, a1, a2)):
+        jacobi[:, k, k] = diagonal
+    for k, beside in enumerate((b1, norm2 / b1)):
+        jacobi[:, k, k + 1] = jacobi[:, k + 1, k] = np.sqrt(beside)
     eigenvalues, vectors = np.linalg.eigh(jacobi)
-    own_nodes = (eigenvalues + cells[:, None]).ravel()
-    own_mass = (norm0[cells, None] * vectors[:, 0, :] ** 2).ravel()
-    nodes: Floats = np.concatenate([kept_nodes, own_nodes])
-    masses: Floats = np.concatenate([kept_mass, own_mass])
-    order = np.argsort(nodes, kind="stable")
-    return nodes[order], masses[order]
+    nodes = low[:, None] + width[:, None] * eigenvalues.clip(0, 1)
+    masses = total[:, None] * vectors[:, 0, :] ** 2
+    return nodes.ravel(), masses.ravel()
