@@ -190,6 +190,8 @@ def to_numbers(
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
+    if column.isna().all():
+        return np.full(len(column), np.nan)
     if holds_dates(column):
         if dates is False:
             raise TypeError(

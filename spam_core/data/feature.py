@@ -17,7 +17,7 @@ _HUGE = 2.0**1000  # beyond it the difference of two numbers may overflow
 _SHRINK = 2.0**-4  # exact in binary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Feature:
     """One source feature as fitted on the training rows.
 
@@ -137,7 +137,8 @@ def show_level(level: Any) -> str:
     >>> show_level(-9.0), show_level(1234567.0), show_level(0.1234567)
     ('-9', '1234567', '0.1234567')
     """
-    short = show_value(level)
-    if isinstance(level, float) and float(short) != level:
-        return str(int(level)) if level.is_integer() else repr(level)
-    return short
+    if not isinstance(level, float):
+        return show_value(level)
+    if level.is_integer() and abs(level) < 1e15:
+        return str(int(level))
+    return repr(float(level))
