@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import NUMBER, Encoded, Marginals
+from spam_core.models.factor_checks import check_factors, check_marginals
 from spam_core.models.feature_maps import (
     FeatureMap,
     FeatureMapName,
@@ -16,7 +17,7 @@ from spam_core.models.feature_maps import (
     LinearMap,
 )
 from spam_core.models.networks import NetworkMap
-from spam_core.models.polynomial import MAX_ORDER, polynomial
+from spam_core.models.polynomial import polynomial
 
 _BLOCK = 1 << 22  # floats in a temporary while rows are scored
 
@@ -98,6 +99,7 @@ class SPAM:
         linear: Tensor,
         factors: Mapping[int, tuple[Tensor, Tensor]],
         feature_map: FeatureMapName = "linear",
+        marginals: Marginals | None = None,
     ) -> SPAM:
         """Build a SPAM-Linear from its factors, in the dtype given.
 
@@ -111,39 +113,30 @@ class SPAM:
             lam of shape (C, r), U of shape (r, p).
         feature_map : {"linear"}
             Only the linear map has no parameters of its own.
+        marginals : Marginals, optional
+            Distribution of each column, such as a fitted ``TableEncoder.marginals``;
+            needed for pure terms.
 
         Raises
         ------
         ValueError
-            If shapes disagree, an order isn't in 2..4 or the map isn't linear.
+            If shapes disagree, an order isn't in 2..4, the map isn't linear, or there
+            are marginals of levels or of factors that aren't float64.
         """
         if feature_map != "linear":
             raise ValueError(
                 f'from_factors needs feature_map="linear", got {feature_map!r}'
             )
-        outputs, columns = linear.shape
-        if bias.shape != (outputs,):
-            raise ValueError(
-                f"Expected a bias of shape ({outputs},), got {tuple(bias.shape)}"
-            )
+        check_factors(bias, linear, factors)
+        columns = linear.shape[1]
         weights, lams = {1: linear.T[:, None, :]}, {}
         for order, (lam, basis) in sorted(factors.items()):
-            if not 2 <= order <= MAX_ORDER:
-                raise ValueError(f"Orders must be in 2..{MAX_ORDER}, got {order}")
-            if basis.ndim != 2 or basis.shape[1] != columns:
-                raise ValueError(
-                    f"Expected U of shape (r, {columns}) at order {order}, got "
-                    f"{tuple(basis.shape)}"
-                )
-            if lam.shape != (outputs, len(basis)):
-                raise ValueError(
-                    f"Expected lam of shape ({outputs}, {len(basis)}) at order "
-                    f"{order}, got {tuple(lam.shape)}"
-                )
             weights[order] = basis.T[:, None, :]
             lams[order] = lam[None]
+        if marginals is not None:
+            check_marginals(marginals, columns, bias.dtype)
         layout = Layout((1,) * columns, (0,) * columns)
-        model = cls(LinearMap(layout), bias[None], weights, lams)
+        model = cls(LinearMap(layout), bias[None], weights, lams, marginals)
         model._centre = False  # keep the factors exactly as given
         return model
 
