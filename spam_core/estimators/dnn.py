@@ -84,17 +84,6 @@ class _DNN(GradientEstimator):
         self.callbacks = callbacks
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        if not len(self.hidden_units) or any(u < 1 for u in self.hidden_units):
-            raise ValueError(
-                "hidden_units must be positive integers, one a layer, got "
-                f"{self.hidden_units!r}"
-            )
-        for name in ("dropout", "validation_fraction"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        resolve_device(self.device)
-
     def _make_encoder(self) -> TableEncoder:
         return TableEncoder(special_values=self.special_values)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -20,15 +23,19 @@ from spam_core.estimators.base import (
     check_weight,
 )
 from spam_core.models.feature_maps import Layout
-from spam_core.training.fit import Problem
+from spam_core.training.fit import Problem, resolve_device
 
 
 class Training(NamedTuple):
-    """What `_train` returns: a model on the original scale, and its history."""
+    """What `_train` returns: a model on the original scale, its history, and more.
+
+    `attributes` are set on the estimator, all at once with the model.
+    """
 
     model: Any
     history: list[dict[str, float]]
     validation_loss: float
+    attributes: Mapping[str, Any] = MappingProxyType({})
 
 
 class GradientEstimator(TabularEstimator):
@@ -71,6 +78,7 @@ class GradientEstimator(TabularEstimator):
             If the table, the target or a parameter can't be used; nothing is changed.
         """
         started = time.perf_counter()
+        self._check_training()
         self._check_parameters()
         frame = self._check_X(X)
         target = self._read_target(y, len(frame))
@@ -117,8 +125,9 @@ class GradientEstimator(TabularEstimator):
         self.encoder_, self.model_ = encoder, training.model
         self.history_, self.n_iter_ = training.history, len(training.history)
         self.validation_loss_ = training.validation_loss
-        self.target_name_ = str(getattr(y, "name", None) or "prediction")
-        self._after_fit(problem)
+        self.target_name_ = _name_of(y)
+        for name, value in training.attributes.items():
+            setattr(self, name, value)
         self.training_seconds_ = time.perf_counter() - started
         return self
 
@@ -141,14 +150,48 @@ class GradientEstimator(TabularEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, before any work."""
 
+    def _check_training(self) -> None:
+        """Refuse settings of the loop that make no sense."""
+        given: dict[str, Any] = self.get_params(deep=False)
+        for name in ("batch_size", "max_epochs", "patience", "n_members", "n_subnets"):
+            value = given.get(name, "auto")
+            if value != "auto" and not (is_integer(value) and value >= 1):
+                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        for name in ("learning_rate", "weight_decay", "l1"):
+            value = given.get(name, "auto")
+            least = "> 0" if name == "learning_rate" else ">= 0"
+            if value != "auto" and not (
+                is_number(value) and (value > 0 or (value == 0 and least == ">= 0"))
+            ):
+                raise ValueError(f"{name} must be a number {least}, got {value!r}")
+        for name in ("validation_fraction", "dropout", "basis_dropout"):
+            value = given.get(name, 0)
+            if not (is_number(value) and 0 <= value < 1):
+                raise ValueError(f"{name} must be in [0, 1), got {value!r}")
+        hidden = given.get("hidden_units")
+        if hidden is not None and not (
+            isinstance(hidden, Sequence)
+            and len(hidden)
+            and all(is_integer(units) and units >= 1 for units in hidden)
+        ):
+            raise ValueError(
+                f"hidden_units must be positive integers, one a layer, got {hidden!r}"
+            )
+        callbacks = given.get("callbacks")
+        if callbacks is not None and not (
+            isinstance(callbacks, Sequence) and all(map(callable, callbacks))
+        ):
+            raise TypeError(
+                "callbacks must be a list of functions that take a Progress, got "
+                f"{callbacks!r}"
+            )
+        resolve_device(given["device"])
+
     @abstractmethod
     def _train(
         self, problem: Problem, seed: int, offset: float, factor: float
     ) -> Training:
         """Train on the standardised target; the model undoes it."""
-
-    def _after_fit(self, problem: Problem) -> None:
-        """Keep what later needs the training rows."""
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n, C)."""
@@ -180,6 +223,26 @@ class GradientRegressor(RegressionTarget, GradientEstimator):
 
 class GradientClassifier(ClassificationTarget, GradientEstimator):
     """A classifier: softmax, or the sigmoid of one logit, of the scores."""
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a parameter is a whole number; a boolean isn't."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a finite number; a boolean isn't."""
+    return is_integer(value) or (
+        isinstance(value, float | np.floating) and bool(np.isfinite(value))
+    )
+
+
+def _name_of(y: Any) -> str:
+    """Return the target's name, if it has one."""
+    if isinstance(y, pd.DataFrame):
+        return str(y.columns[0])
+    name = getattr(y, "name", None)
+    return "prediction" if name is None else str(name)
 
 
 def _standardisation(

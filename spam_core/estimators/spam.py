@@ -14,6 +14,7 @@ from spam_core.estimators.gradient import (
     GradientEstimator,
     GradientRegressor,
     Training,
+    is_integer,
 )
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.glassbox import LocalView, explain_global, explain_local
@@ -100,13 +101,15 @@ class _SPAM(GradientEstimator):
             ranks = dict(zip(orders, self.rank, strict=True))
         else:
             ranks = dict.fromkeys(orders, self.rank)
-        if any(int(rank) != rank or rank < 1 for rank in ranks.values()):
+        if not all(is_integer(rank) and rank >= 1 for rank in ranks.values()):
             raise ValueError(f"rank must be a positive integer, got {self.rank!r}")
         return ranks
 
     def _check_parameters(self) -> None:
-        if self.order not in range(1, MAX_ORDER + 1):
-            raise ValueError(f"order must be in 1..{MAX_ORDER}, got {self.order!r}")
+        if not is_integer(self.order) or not 1 <= self.order <= MAX_ORDER:
+            raise ValueError(
+                f"order must be an integer in 1..{MAX_ORDER}, got {self.order!r}"
+            )
         self._ranks()
         choices = [
             ("feature_map", FEATURE_MAPS),
@@ -139,12 +142,6 @@ class _SPAM(GradientEstimator):
                 f"regularization must be one of {['auto', *CANDIDATES]} or a "
                 f"Regularization, got {self.regularization!r}"
             )
-        if self.n_members < 1:
-            raise ValueError(f"n_members must be at least 1, got {self.n_members!r}")
-        for name in ("basis_dropout", "validation_fraction"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        resolve_device(self.device)
 
     def _make_encoder(self) -> TableEncoder:
         return TableEncoder(
@@ -201,14 +198,14 @@ class _SPAM(GradientEstimator):
             offset,
             factor,
         )
-        self._chosen = fitted.regularization
-        return Training(fitted.model, fitted.history, fitted.validation_loss)
-
-    def _after_fit(self, problem: Problem) -> None:
-        self.regularization_ = self._chosen
-        del self._chosen
-        self.training_record_ = record_training(
-            self.model_, problem.rows, problem.layout.n_levels, problem.weight
+        record = record_training(
+            fitted.model, problem.rows, problem.layout.n_levels, problem.weight
+        )
+        return Training(
+            fitted.model,
+            fitted.history,
+            fitted.validation_loss,
+            {"regularization_": fitted.regularization, "training_record_": record},
         )
 
     def explain_local(

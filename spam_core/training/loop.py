@@ -162,7 +162,8 @@ def train(
         if config.average:
             _swap(parameters, averaged)
         by_member = evaluate(model, data, data.validation)
-        validation_losses = by_member.view(n_groups, -1).mean(1).tolist()
+        # a member may hold out no row: those that do speak for their group
+        validation_losses = by_member.view(n_groups, -1).nanmean(1).tolist()
         for candidate, loss in zip(best, validation_losses, strict=True):
             candidate.update(epoch, loss, parameters)
         if config.average:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ def held_out(
     Returns
     -------
     ndarray of shape (n_rows, n_members)
-        All False if the window has no row.
+        All False, with a warning, if all members together hold out less than two rows.
 
     Examples
     --------
@@ -51,14 +53,21 @@ def held_out(
             start = rng.random()
             place[rows] = (np.arange(len(rows)) + start) / len(rows)
     mask = np.zeros((n_rows, n_members), dtype=bool)
-    if round(fraction * n_rows) < 1:
+    if fraction <= 0:
         return mask
     for member in range(n_members):
-        offset = (place - member / n_members) % 1.0
-        mask[:, member] = offset < fraction
-    if strata is not None:
-        for stratum in np.unique(strata):
-            rows = np.flatnonzero(strata == stratum)
-            lost = mask[rows].all(0)  # members that would train without the class
-            mask[np.ix_(rows, lost)] = False
+        mask[:, member] = (place - member / n_members) % 1.0 < fraction
+    groups = np.zeros(n_rows, dtype=np.int64) if strata is None else strata
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        lost = mask[rows].all(0)  # members that would train without the class
+        mask[np.ix_(rows, lost)] = False
+    if round(fraction * n_rows) < 1 or mask.any(1).sum() < 2:
+        mask[:] = False
+        warnings.warn(
+            f"{n_rows} rows are too few to hold out a share of {fraction:g} of them "
+            "(validation_fraction), so early stopping is off.",
+            UserWarning,
+            stacklevel=2,
+        )
     return mask
