@@ -280,7 +280,11 @@ def _write_model(model: Any, tensors: dict[str, Tensor]) -> dict[str, Any]:
     feature_map = model.feature_map
     for key, value in feature_map.named_parameters():
         tensors[f"map.{key}"] = value.detach()
-    header: dict[str, Any] = {"kind": "spam", "map": type(feature_map).__name__}
+    header: dict[str, Any] = {
+        "kind": "spam",
+        "map": type(feature_map).__name__,
+        "joint": model.joint,
+    }
     if isinstance(feature_map, NeuralMap | BasisMap):
         header["map_settings"] = feature_map.settings
     return header
@@ -314,7 +318,9 @@ def _read_model(
             raise ValueError(
                 f"order {order} has {len(value)} columns, expected {expected}"
             )
-    return SPAM(feature_map, tensors["bias"], weights, lam, encoder.marginals)
+    return SPAM(
+        feature_map, tensors["bias"], weights, lam, encoder.marginals, header["joint"]
+    )
 
 
 def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from spam_core.estimators.gradient import (
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.glassbox import LocalView, explain_global, explain_local
 from spam_core.explain.record import TrainingRecord, record_training
+from spam_core.explain.spectrum import Metric, Spectrum, spectrum_of, truncate
 from spam_core.explain.terms import View
 from spam_core.models.feature_maps import FEATURE_MAPS, FeatureMapName
 from spam_core.models.networks import Units
@@ -267,17 +269,66 @@ class _SPAM(GradientEstimator):
             record=self.training_record_,
         )
 
+    def spectrum(self, order: int = 2, metric: Metric = "data") -> Spectrum:
+        """Sorted singular values of one order's weight tensor.
+
+        Parameters
+        ----------
+        order : int, default=2
+            2 or more, and in the model.
+        metric : {"data", "coefficient"}, default="data"
+            What makes bases comparable: their effect on the training distribution, or
+            their coefficients (the paper's).
+
+        Returns
+        -------
+        Spectrum
+
+        Raises
+        ------
+        ValueError
+            If the order isn't in the model, or the metric is unknown.
+        """
+        check_is_fitted(self)
+        return spectrum_of(self.model_, order, metric)
+
+    def truncate(self, rank: int | dict[int, int], metric: Metric = "data") -> Any:
+        """Return a fitted copy with the largest components, without retraining.
+
+        Parameters
+        ----------
+        rank : int, or dict of order to int
+            Components to keep at every order above 1, or at those named.
+        metric : {"data", "coefficient"}, default="data"
+
+        Returns
+        -------
+        Estimator of the same class; this one isn't changed.
+
+        Raises
+        ------
+        ValueError
+            If a rank isn't a positive integer, or an order isn't in the model.
+        """
+        check_is_fitted(self)
+        smaller = copy.copy(self)
+        smaller.model_ = truncate(self.model_, rank, metric)
+        # sizes of terms over the training rows are the whole model's
+        smaller.training_record_ = None
+        return smaller
+
     def _classes(self) -> list[Any] | None:
         classes = getattr(self, "classes_", None)
         return None if classes is None else list(classes)
 
     def saved_arrays(self) -> dict[str, NDArray[Any]]:
         """Sizes of terms over the training rows, and where pairs have rows."""
-        return dict(self.training_record_.to_arrays())
+        record = self.training_record_
+        return {} if record is None else dict(record.to_arrays())
 
     def restore_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take back what `saved_arrays` gave."""
-        self.training_record_ = TrainingRecord.from_arrays(arrays)
+        self.training_record_ = TrainingRecord.from_arrays(arrays) if arrays else None
 
     @property
     def n_parameters_(self) -> int:

@@ -29,6 +29,8 @@ class Factors:
     Attributes
     ----------
     bias : Tensor of shape (M, C)
+    weights : dict of order to Tensor of shape (P, M, R_l)
+        Basis vectors.
     tables : dict of order to Tensor of shape (P, M, R_l)
         What `FeatureMap.sums` looks up.
     lam : dict of order >= 2 to Tensor of shape (M, C, R_l)
@@ -37,6 +39,7 @@ class Factors:
     """
 
     bias: Tensor
+    weights: dict[int, Tensor]
     tables: dict[int, Tensor]
     lam: dict[int, Tensor]
     means: dict[int, Tensor]
@@ -57,6 +60,9 @@ class SPAM:
         Singular values lambda.
     marginals : Marginals, optional
         Training distribution; needed by centred maps, unknown cells and pure terms.
+    joint : bool
+        A basis spans the networks of all members; the model is then one polynomial
+        and no longer a mean of several. Only for maps that hold networks.
 
     Notes
     -----
@@ -84,7 +90,9 @@ class SPAM:
         weights: Mapping[int, Tensor],
         lam: Mapping[int, Tensor],
         marginals: Marginals | None = None,
+        joint: bool = False,
     ) -> None:
+        self.joint = joint
         self.feature_map = feature_map.requires_grad_(False)
         self.member_bias = bias
         self.member_weights = dict(weights)
@@ -166,6 +174,8 @@ class SPAM:
 
     def member(self, index: int) -> SPAM:
         """Return the polynomial of one member."""
+        if self.joint:
+            return self
         feature_map = self.feature_map
         if isinstance(feature_map, NetworkMap):
             feature_map = feature_map.member(index)
@@ -245,7 +255,7 @@ class SPAM:
                     scores = scores - means * ~unknown[:, :, None, None]
                 elif any_unknown:
                     scores = scores + means * unknown[:, :, None, None]
-            result[order] = scores.flatten(2)
+            result[order] = scores.sum(2) if self.joint else scores.flatten(2)
         return result
 
     @property
@@ -260,19 +270,50 @@ class SPAM:
         At order 1 components are the outputs' own additive parts, so it is 0 or 1.
         """
         factors = self.factors
+        groups = 1 if self.joint else factors.tables[1].shape[1]
         eye = torch.eye(self.n_outputs, dtype=factors.bias.dtype)
-        groups = factors.tables[1].shape[1]
-        first = (
-            factors.lam[1].permute(1, 0, 2).flatten(1)
-            if 1 in factors.lam
-            else eye.repeat(1, groups)
-        )
-        higher = {
-            order: value.permute(1, 0, 2).flatten(1)
-            for order, value in factors.lam.items()
-            if order > 1
-        }
-        return {1: first, **higher}
+        higher = {k: v.permute(1, 0, 2).flatten(1) for k, v in factors.lam.items()}
+        return {1: eye.repeat(1, groups), **higher}
+
+    def coefficient_gram(self, order: int) -> Tensor:
+        """Inner products of the collapsed components' coefficients, (R, R)."""
+        weights = self.factors.weights[order]
+        if self.feature_map.needs_members and not self.joint:
+            # members' networks are different columns: nothing in common
+            return torch.block_diag(*(w.T @ w for w in weights.unbind(1)))
+        flat = weights.flatten(0, 1) if self.joint else weights.flatten(1)
+        return flat.T @ flat
+
+    def recombined(
+        self, combine: Mapping[int, Tensor], lam: Mapping[int, Tensor]
+    ) -> SPAM:
+        """One polynomial whose components are combinations of the collapsed ones.
+
+        Parameters
+        ----------
+        combine : mapping of order to Tensor of shape (R, r)
+            Column j makes the new component j; orders left out stay as they are.
+        lam : mapping of order to Tensor of shape (C, r)
+            Lambda of the new components.
+        """
+        factors, old = self.factors, self.lam
+        networks = self.feature_map.needs_members
+        weights, new = {1: factors.weights[1]}, {}
+        for order in factors.lam:
+            basis = factors.weights[order]
+            mix = combine.get(order)
+            if mix is None:
+                mix = torch.eye(old[order].shape[1], dtype=basis.dtype)
+            if networks and not self.joint:
+                by_member = mix.unflatten(0, basis.shape[1:])
+                weights[order] = torch.einsum("pmq,mqr->pmr", basis, by_member)
+            else:
+                weights[order] = basis @ mix
+            new[order] = lam.get(order, old[order])[None]
+        bias = factors.bias.sum(0, keepdim=True)
+        model = SPAM(self.feature_map, bias, weights, new, self.marginals, networks)
+        model._centre = self._centre
+        return model
 
     @property
     def factors(self) -> Factors:
@@ -294,7 +335,7 @@ class SPAM:
                     inner = inner + torch.einsum("nd,dmr->nmr", mask, means)
                 if self.feature_map.centred:
                     inner = inner - means.sum(0)
-            sums[order] = inner
+            sums[order] = inner.sum(1, keepdim=True) if self.joint else inner
         return polynomial(factors.bias, sums, factors.lam).sum(1)
 
     def _member_factors(self) -> Factors:
@@ -321,7 +362,7 @@ class SPAM:
             if self.marginals is not None:
                 for order, table in tables.items():
                     means[order] = self._means(order, table)
-        return Factors(bias, tables, lam, means)
+        return Factors(bias, weights, tables, lam, means)
 
     def _means(self, order: int, table: Tensor) -> Tensor:
         assert self.marginals is not None
