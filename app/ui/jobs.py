@@ -190,7 +190,14 @@ def _train(run: Run) -> None:
     # The child finds the library where this process has it, installed or not.
     library = str(Path(spam_core.__file__).parents[1])
     paths = [library, os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    environment = {
+        # Threads that spin while they wait take the processor from those that work:
+        # on a busy machine a fit of seconds takes minutes. The visitor's own setting,
+        # if there is one, wins.
+        "OMP_WAIT_POLICY": "PASSIVE",
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+    }
     with (run.folder / "log.txt").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "spam_core", "fit", str(run.folder / "job.json")],

@@ -191,10 +191,10 @@ def outcome(
     """Show the prediction of a row beside what really was."""
     truth = table.y.iloc[position]
     if shares is None:
-        unit = f" {table.target_unit}" if table.target_unit else ""
+        unit = f" {literal(table.target_unit)}" if table.target_unit else ""
         st.metric(
             f"Predicted {literal(table.target)}",
-            f"{number(score)}{literal(unit)}",
+            f"{number(score)}{unit}",
             delta=f"really {number(float(truth))}",
             delta_color="off",
             delta_arrow="off",

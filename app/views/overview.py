@@ -9,10 +9,10 @@ class_ = session.get(session.CLASS)
 table = compute.table(dataset)
 
 st.title("How good is it, and what drives it?")
-unit = f" ({table.target_unit})" if table.target_unit else ""
+unit = f" ({text.literal(table.target_unit)})" if table.target_unit else ""
 st.markdown(
     f"{text.literal(table.description)} The model predicts "
-    f"**{text.literal(table.target)}**{text.literal(unit)} from "
+    f"**{text.literal(table.target)}**{unit} from "
     f"{table.n_features} columns."
 )
 
