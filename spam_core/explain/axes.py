@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from spam_core.data.encoding import NUMBER, UNKNOWN, Encoded, Feature, TableEncoder
-from spam_core.explain.frozen import Floats
+from spam_core.data.feature import spread_knots
+from spam_core.explain.frozen import Floats, frozen
 from spam_core.explain.shapes import AxisKind
 
 _FEW = 60  # as many distinct values, and each is a point of the axis
@@ -162,12 +163,14 @@ def make_density(encoder: TableEncoder, i: int, n_rows: int) -> Density | None:
         return None
     user = feature.to_user(nodes, encoder.scaling)
     mass = share * n_rows
-    low, high = _bulk(user, mass)
+    with np.errstate(over="ignore"):  # the widest range is wider than any float
+        low, high = _bulk(user, mass, feature.knots[0], feature.knots[-1])
     outside = round(float(mass[(user < low) | (user > high)].sum()))
     if _is_discrete(encoder, i, nodes):
         edges, rows = _around(user), mass
     else:
-        edges = np.unique([user[0], *np.linspace(low, high, _BINS + 1), user[-1]])
+        bins = spread_knots(low, high, _BINS)
+        edges = np.unique([feature.knots[0], *bins, feature.knots[-1]])
         rows = _spread(encoder, i, nodes, mass, edges)
     bulk = None if not low < high else (float(low), float(high))
     return Density(
@@ -179,17 +182,19 @@ def make_density(encoder: TableEncoder, i: int, n_rows: int) -> Density | None:
     )
 
 
-def _bulk(user: Floats, mass: Floats) -> tuple[float, float]:
+def _bulk(
+    user: Floats, mass: Floats, least: float, greatest: float
+) -> tuple[float, float]:
     """Range from the smallest to the largest value, without tails that are long."""
     level = np.cumsum(mass) / mass.sum()
     low = user[int(np.searchsorted(level, _TAIL))]
     high = user[min(int(np.searchsorted(level, 1 - _TAIL)), len(user) - 1)]
     width = high - low
     # a tail as long as half the bulk would squeeze it
-    if low - user[0] <= 0.5 * width:
-        low = user[0]
-    if user[-1] - high <= 0.5 * width:
-        high = user[-1]
+    if low - least <= 0.5 * width:
+        low = least
+    if greatest - high <= 0.5 * width:
+        high = greatest
     return float(low), float(high)
 
 
@@ -197,9 +202,10 @@ def _around(user: Floats) -> Floats:
     """Edges halfway between values."""
     if len(user) == 1:
         return np.array([user[0] - 0.5, user[0] + 0.5])
-    middle = (user[1:] + user[:-1]) / 2
-    first, last = 2 * user[0] - middle[0], 2 * user[-1] - middle[-1]
-    return np.concatenate([[first], middle, [last]])
+    middle = user[1:] / 2 + user[:-1] / 2
+    with np.errstate(over="ignore"):
+        ends = [2 * user[0] - middle[0], 2 * user[-1] - middle[-1]]
+    return frozen(np.nan_to_num(np.concatenate([ends[:1], middle, ends[1:]])))
 
 
 def _spread(
@@ -210,17 +216,15 @@ def _spread(
     knots = feature.knots
     if encoder.scaling not in ("quantile", "minmax"):
         user = feature.to_user(nodes, encoder.scaling)
-        spread: Floats = np.histogram(user, edges, weights=mass)[0]
-        return spread
+        return frozen(np.histogram(user, edges, weights=mass)[0])
     position = nodes * feature.n_cells
     on_knot = np.abs(position - np.round(position)) < 1e-9
     spikes = knots[np.round(position[on_knot]).astype(np.int64)]
-    rows: Floats = np.histogram(spikes, edges, weights=mass[on_knot])[0]
+    rows = frozen(np.histogram(spikes, edges, weights=mass[on_knot])[0])
     cell = np.minimum(position[~on_knot].astype(np.int64), feature.n_cells - 1)
     inside = _totals(cell, mass[~on_knot], range(feature.n_cells))
     below = np.concatenate([[0.0], np.cumsum(inside)])
-    even: Floats = np.diff(np.interp(edges, knots, below))
-    return rows + even
+    return rows + frozen(np.diff(np.interp(edges, knots, below)))
 
 
 def _totals(

@@ -269,13 +269,15 @@ class LocalExplanation:
         if self.base.ndim == 1:
             return pd.DataFrame(table, self.data.index, columns)
         classes = [plain(c) for c in self.classes or ()]
-        index = self.data.index
-        labels = [index.repeat(len(classes)), classes * len(index)]
-        lines = table.transpose(0, 2, 1).reshape(-1, len(columns))
-        names = [index.name, "class"]
-        return pd.DataFrame(
-            lines, pd.MultiIndex.from_arrays(labels, names=names), columns
+        index = pd.MultiIndex.from_arrays(
+            [
+                self.data.index.repeat(len(classes)),
+                pd.Index(classes * len(self), dtype=object),
+            ],
+            names=[self.data.index.name, "class"],
         )
+        lines = table.transpose(0, 2, 1).reshape(-1, len(columns))
+        return pd.DataFrame(lines, index, columns)
 
     def to_shap(self) -> Any:
         """Return a ``shap.Explanation`` of per-feature values.

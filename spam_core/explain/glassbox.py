@@ -152,16 +152,13 @@ def explain_global(
     """
     algebra = algebra_of(model, view)
     d = len(encoder.features)
-    over, n_rows, support = "independent draws", 0, None
-    if record is not None:
-        n_rows, support = record.n_rows, record.support
     if record is not None and view in record.summaries:
         summary = record.summaries[view]
         over = "training rows"
-        if summary.n_rows < n_rows:
-            over = f"{summary.n_rows:,} of {n_rows:,} training rows"
+        if summary.n_rows < record.n_rows:
+            over = f"{summary.n_rows:,} of {record.n_rows:,} training rows"
     else:
-        summary = summarise(algebra, model, _draw(encoder))
+        summary, over = summarise(algebra, model, _draw(encoder)), "independent draws"
     names = encoder.feature_names
     several = algebra.n_outputs > 1
     outside = {o.degree: algebra.outside_series(o) for o in algebra.orders}
@@ -173,7 +170,13 @@ def explain_global(
         base=base if several else base[0],
         feature_names=names,
         feature_kinds=tuple(feature.kind for feature in encoder.features),
-        source=ModelShapes(model, encoder, view, n_rows, support),
+        source=ModelShapes(
+            model,
+            encoder,
+            view,
+            None if record is None else record.n_rows,
+            None if record is None else record.support,
+        ),
         classes=None if classes is None else tuple(plain(c) for c in classes),
         scale=scale_name(classes, target),
         view=view,

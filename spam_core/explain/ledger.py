@@ -154,11 +154,26 @@ def cell_text(explanation: LocalExplanation, row: int, name: str) -> str:
         missing = bool(pd.isna(cell))
     except (TypeError, ValueError):  # a cell that holds a list
         missing = False
-    text = show_value(None if missing else plain(cell))
+    text = show_cell(None if missing else plain(cell))
     unknown = explanation.unknown
     if unknown is not None and unknown[row, column]:
         text += " (never seen)"
     return text
+
+
+def show_cell(cell: object) -> str:
+    """Show a cell in user units, whole numbers and days in full.
+
+    Examples
+    --------
+    >>> show_cell(1234567.0), show_cell(0.1234567), show_cell(None)
+    ('1234567', '0.123457', 'missing')
+    """
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, pd.Timestamp) and cell == cell.normalize():
+        return str(cell.date())
+    return show_value(cell)
 
 
 def share(

@@ -33,8 +33,8 @@ class ModelShapes:
     encoder : TableEncoder
         That its rows are encoded with.
     view : {"pure", "raw"}
-    n_rows : int
-        Training rows, for densities.
+    n_rows : int or None
+        Training rows, for densities; None leaves those out.
     support : JointSupport or None
         Where pairs of features have training rows.
     """
@@ -42,7 +42,7 @@ class ModelShapes:
     model: Polynomial
     encoder: TableEncoder
     view: View = "pure"
-    n_rows: int = 0
+    n_rows: int | None = None
     support: JointSupport | None = None
 
     def __post_init__(self) -> None:
@@ -59,7 +59,8 @@ class ModelShapes:
             )
         )
         n = len(axis.x)
-        density = make_density(self.encoder, feature, self.n_rows)
+        density = make_density(self.encoder, feature, self.n_rows or 1)
+        counted = density is not None and self.n_rows is not None
         return Curve(
             axis.feature.name,
             axis.kind,
@@ -67,14 +68,14 @@ class ModelShapes:
             y[:n],
             None if lower is None else lower[:n],
             None if upper is None else upper[:n],
-            None if density is None else (density.edges, density.rows),
+            (density.edges, density.rows) if density and counted else None,
             {
                 level: _point(y, lower, upper, n + k)
                 for k, level in enumerate(axis.levels)
             },
-            {} if density is None else density.level_rows,
+            density.level_rows if density and counted else {},
             bulk=None if density is None else density.bulk,
-            n_outside=0 if density is None else density.n_outside,
+            n_outside=density.n_outside if density and counted else 0,
         )
 
     def surface(self, first: int, second: int) -> Surface:

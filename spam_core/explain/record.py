@@ -72,6 +72,10 @@ class TrainingRecord:
     summaries: Mapping[str, TermSummary] = field(default_factory=dict)
     support: JointSupport | None = None
 
+    def for_changed_model(self) -> TrainingRecord:
+        """Return what still holds once the model has been changed: not the sizes."""
+        return TrainingRecord(self.n_rows, {}, self.support)
+
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return plain arrays that `from_arrays` reads, to be saved with a model."""
         arrays: dict[str, NDArray[np.generic]] = {"n_rows": np.array([self.n_rows])}

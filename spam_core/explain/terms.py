@@ -210,8 +210,8 @@ class TermAlgebra:
         Tensor of shape (n, C)
         """
         total = self.bias.new_zeros(1, self.n_outputs)
-        for order, series in self._of_feature(i, scores):
-            last = last_series(series, self.outside_series(order), order.degree, 1)
+        for order, series, outside in self._of_feature(i, scores):
+            last = last_series(series, outside, order.degree, 1)
             total = total + _there(last[0]) @ order.lam.T
         return total
 
@@ -219,22 +219,29 @@ class TermAlgebra:
         """Evaluate a pair's term on a grid: (n_i, n_j, C); see `single`."""
         shape = (len(next(iter(s.values()))) for s in (scores_i, scores_j))
         total = self.bias.new_zeros(*shape, self.n_outputs)
-        second = dict(self._of_feature(j, scores_j))
-        for order, first in self._of_feature(i, scores_i):
-            if order.degree < 2:
-                continue
-            outside = self.outside_series(order)
-            last = last_series(second[order], outside, order.degree, 2)
+        both = zip(
+            self._of_feature(i, scores_i), self._of_feature(j, scores_j), strict=True
+        )
+        for (order, first, outside), (_, second, _) in both:
+            last = last_series(second, outside, order.degree, 2)
             for a, b in zip(first[: order.degree], last, strict=True):
                 if a is not None and b is not None:
                     total = total + torch.einsum("xr,cr,yr->xyc", a, order.lam, b)
         return total
 
-    def _of_feature(self, i: int, scores: Scores) -> Iterator[tuple[Order, Series]]:
+    def _of_feature(
+        self, i: int, scores: Scores
+    ) -> Iterator[tuple[Order, Series, Series]]:
+        """Each order with the feature's series, (n, R), and the outside, (1, R)."""
         for order in self.orders:
             g = scores[order.degree][:, None]
             series = self.feature_series(order.feature(i), g)
-            yield order, [None if c is None else c[:, 0] for c in series]
+            outside = self.outside_series(order)
+            yield (
+                order,
+                [None if c is None else c[:, 0] for c in series],
+                [c if c is None or not c.ndim else c[:, 0] for c in outside],
+            )
 
     def feature_series(
         self,

@@ -166,6 +166,28 @@ def test_chosen_terms_equal_those_among_all(view, n_outputs, shared, monkeypatch
         np.testing.assert_allclose(values[:, k], expected, **TIGHT)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("orders", ORDERS)
+@pytest.mark.parametrize("view", ["pure", "raw"])
+def test_shapes_of_one_feature_and_of_a_pair_are_their_terms(view, orders, n_outputs):
+    model = toy(13, orders=orders, n_outputs=n_outputs)
+    _, values, terms = split(model, view)
+    algebra = model.algebra(view)
+
+    def of(i):
+        return tensors({l: g[:, i] for l, g in model.row_scores.items()})
+
+    single = algebra.single(2, of(2)).numpy()
+    np.testing.assert_allclose(single, values[:, terms.index((2,))], **TIGHT)
+    grid = algebra.pair(1, 3, of(1), of(3)).numpy()
+    assert grid.shape == (model.n, model.n, n_outputs)
+    diagonal = grid[np.arange(model.n), np.arange(model.n)]
+    expected = values[:, terms.index((1, 3))] if model.degree > 1 else 0.0
+    np.testing.assert_allclose(diagonal, expected, **TIGHT)
+    turned = algebra.pair(3, 1, of(3), of(1)).numpy()
+    np.testing.assert_allclose(turned.transpose(1, 0, 2), grid, **TIGHT)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_small_blocks_change_nothing(shared, monkeypatch):
     model = toy(9, orders=(2, 3), d=6, n_outputs=2)
