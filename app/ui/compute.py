@@ -192,6 +192,15 @@ def share_of_largest(
     return sum(largest) / total if total > 0 else 1.0
 
 
+def size(
+    path: str, dataset: str, view: str, class_: str | None, term: tuple[str, ...]
+) -> float:
+    """Mean absolute contribution of one term; 0 if it isn't listed."""
+    shown = terms(path, dataset, view)
+    sizes = dict(zip(shown.terms, _sizes(shown, class_).tolist(), strict=True))
+    return float(sizes.get(term, 0.0))
+
+
 @st.cache_resource(max_entries=512, show_spinner=False)
 def curve(path: str, view: str, feature: str) -> Any:
     """Return the shape of one feature."""

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from spam_core import plots
-from ui import compute, session, widgets
+from ui import compute, session, text, widgets
 
 dataset = session.get(session.DATASET)
 view = session.get(session.VIEW)
@@ -35,6 +35,15 @@ first, second = st.selectbox(
     key=session.PAIR,
     persist_state="session",
 )
+largest = compute.ranked(model.path, dataset, view, class_, 1)[0]
+own, best = (
+    compute.size(model.path, dataset, view, class_, term)
+    for term in ((first, second), largest)
+)
+st.markdown(
+    f"On average this pair adds or takes away {text.number(own)}. The largest column by "
+    f"itself, {text.literal(largest[0])}, adds or takes away {text.number(best)}."
+)
 figure = plots.surface(
     compute.surface(model.path, view, first, second),
     first,
@@ -42,6 +51,7 @@ figure = plots.surface(
     class_=class_,
     scale=terms.scale,
     classes=terms.classes,
+    bulk=tuple(compute.curve(model.path, view, name).bulk for name in (first, second)),
 )
 widgets.chart(figure, key="surface")
 widgets.column_note(table, first)

@@ -93,9 +93,9 @@ def importance(
         textposition="auto",
         cliponaxis=False,
         hovertemplate=f"%{{customdata}}<br>{what}: %{{x:.4g}}<extra></extra>",
-        meta={"columns": {"term": "customdata", f"{what} to the {label}": "x"}},
+        meta={"columns": {"term": "customdata", f"{what} to {label}": "x"}},
     )
-    figure.update_xaxes(title=theme.literal(f"{what} to the {label}"))
+    figure.update_xaxes(title=theme.literal(f"{what} to {label}"))
     figure.update_yaxes(
         type="category",
         categoryorder="array",
@@ -110,7 +110,7 @@ def importance(
     return theme.finish(
         figure,
         title=theme.literal("Largest terms" if title is None else title),
-        alt=f"Terms ranked by {what} to the {label}: {leading}.",
+        alt=f"Terms ranked by {what} to {label}: {leading}.",
         height=110 + theme.BAR_HEIGHT * len(bars),
         showlegend=False,
     )

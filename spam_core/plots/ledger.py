@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from spam_core.plots import theme
+from spam_core.plots.values import the
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,9 +95,18 @@ def ledger(
         totals={"marker": {"color": theme.NEUTRAL}},
         connector={"line": {"color": theme.ZERO_LINE, "width": 1, "dash": "dot"}},
         hovertemplate="%{customdata}<br>%{text}<extra></extra>",
-        meta={"columns": {"line": "customdata", f"adds to the {scale}": "x"}},
+        meta={"columns": {"line": "customdata", f"adds to {the(scale)}": "x"}},
     )
-    figure.update_xaxes(title=label, zeroline=True)
+    stops = np.concatenate([np.cumsum(amounts[:-1]), amounts[-1:]])
+    low, high = float(stops.min()), float(stops.max())
+    note = ""
+    if low > 0.5 * high > 0 or high < 0.5 * low < 0:
+        # base and score are both large: from 0, the terms would be slivers
+        note = "The axis does not start at 0"
+    else:
+        low, high = min(low, 0.0), max(high, 0.0)
+    pad = 0.13 * (high - low) or 1.0
+    figure.update_xaxes(title=label, zeroline=True, range=[low - pad, high + pad])
     figure.update_yaxes(
         type="category",
         categoryorder="array",
@@ -113,6 +123,7 @@ def ledger(
         title=theme.literal(f"From base to {scale}" if title is None else title),
         alt=f"Ledger on the scale {scale}. Base {start}; {steps}; score {end}.",
         height=120 + theme.BAR_HEIGHT * len(lines),
+        note=note,
         showlegend=False,
     )
 

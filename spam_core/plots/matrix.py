@@ -52,7 +52,9 @@ def matrix(
     Returns
     -------
     plotly.graph_objects.Figure
-        Symmetric; blank where a term is not among those of `explanation`.
+        Symmetric. The colours reach at least to a hundredth of the largest term, so
+        that pairs that don't matter look pale. Blank where a term is not among those
+        of `explanation`.
 
     Raises
     ------
@@ -105,8 +107,9 @@ def matrix(
         xgap=1 if len(order) <= _MANY_FEATURES else 0,
         ygap=1 if len(order) <= _MANY_FEATURES else 0,
         colorbar={
-            "title": {"text": theme.literal(f"{what} to the {label}"), "side": "right"},
+            "title": {"text": theme.literal(f"{what} to {label}"), "side": "right"},
             "thickness": 14,
+            "exponentformat": "power",
         },
         hovertemplate=(
             "%{customdata[1]} × %{customdata[0]}<br>"
@@ -116,10 +119,10 @@ def matrix(
             "columns": {
                 "feature": "customdata[1]",
                 "with": "customdata[0]",
-                f"{what} to the {label}": "z",
+                f"{what} to {label}": "z",
             }
         },
-        **theme.size_scale(z.ravel()),
+        **theme.size_scale([*z.ravel(), values.max(initial=0.0) / 100]),
     )
     few = len(order) <= _MANY_FEATURES
     if clickable and few:
@@ -178,7 +181,8 @@ def _features(explanation: GlobalExplanation) -> list[str]:
 
 def _alt(order: list[str], z: np.ndarray, what: str, label: str) -> str:
     pairs = np.where(np.triu(np.ones(z.shape, dtype=bool), 1), z, np.nan)
-    head = f"{what} of every pair of {len(order)} features to the {label}".capitalize()
+    head = f"{what[0].upper()}{what[1:]} of every pair of {len(order)} features"
+    head = f"{head} to {label}"
     if not np.isfinite(pairs).any():
         return f"{head}: the model has no pair terms."
     a, b = np.unravel_index(int(np.nanargmax(pairs)), z.shape)

@@ -102,7 +102,7 @@ def shape(
     else:
         figure, note = shape_levels.draw(what)
     figure.update_yaxes(
-        title=f"adds to the {theme.literal(what.label)}",
+        title=f"adds to {theme.literal(what.label)}",
         zeroline=True,
         selector={"anchor": "x"},
     )

@@ -66,7 +66,7 @@ class Shape:
 
     def columns(self, line: Line, first: int = 0) -> dict[str, str]:
         """Columns of the table: x, y, members' spread from custom data `first`."""
-        columns = {self.name: "x", f"adds to the {self.label}": "y"}
+        columns = {self.name: "x", f"adds to {self.label}": "y"}
         if self.banded:
             columns["lowest member"] = f"customdata[{first}]"
             columns["highest member"] = f"customdata[{first + 1}]"
@@ -121,15 +121,15 @@ def describe(shape: Shape, note: str = "") -> str:
     """Say what the plot shows: range of the contributions and where its ends lie."""
     x = np.asarray(shape.curve.x)
     if len(x) == 0:
-        return f"{shape.name} did not vary in training: it adds 0 to the {shape.label}."
+        return f"{shape.name} did not vary in training: it adds 0 to {shape.label}."
     if len(shape.lines) > 1:
         who = ", ".join(str(line.class_name) for line in shape.lines)
-        text = f"What {shape.name} adds to the {shape.label}, by class: {who}."
+        text = f"What {shape.name} adds to {shape.label}, by class: {who}."
     else:
         (line,) = shape.lines
         low, high = int(np.argmin(line.y)), int(np.argmax(line.y))
         text = (
-            f"What {shape.name} adds to the {shape.label}:"
+            f"What {shape.name} adds to {shape.label}:"
             f" from {theme.number(line.y[low], True)} at {_value(x[low])}"
             f" to {theme.number(line.y[high], True)} at {_value(x[high])}."
         )

@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from spam_core.plots import theme
 from spam_core.plots.shape_lines import Line, Shape
+from spam_core.plots.values import axis_range, opening
 
 UNSEEN = "never seen"
 _FEW_POINTS = 12  # with so few, the points themselves are drawn on the line
@@ -26,10 +27,11 @@ def draw(shape: Shape) -> tuple[go.Figure, str]:
     note : str
         What the opening view leaves out; empty if nothing.
     """
+    beside = min(0.35, 0.07 * (1 + len(shape.lines[0].beside)))
     figure = make_subplots(
         rows=2,
         cols=2,
-        column_widths=[0.84, 0.16],
+        column_widths=[1 - beside, beside],
         row_heights=[0.8, 0.2],
         specs=[[{}, {}], [{}, None]],
         shared_xaxes=True,
@@ -41,7 +43,7 @@ def draw(shape: Shape) -> tuple[go.Figure, str]:
         _curve(figure, shape, line)
         _points(figure, shape, line)
     _density(figure, shape)
-    window = _window(shape.curve)
+    window = opening(shape.curve.x, getattr(shape.curve, "bulk", None))
     outside = int(getattr(shape.curve, "n_outside", 0)) if window is not None else 0
     levels = theme.labels(shape.lines[0].beside, 14)
     figure.update_xaxes(title=shape.shown, row=2, col=1)
@@ -55,7 +57,7 @@ def draw(shape: Shape) -> tuple[go.Figure, str]:
     )
     figure.update_yaxes(visible=False, row=2, col=1)
     if window is not None:
-        figure.update_xaxes(range=_plain(window), col=1)
+        figure.update_xaxes(range=axis_range(window), col=1)
     # plotly doesn't work out the range of axes that match where x has one of its own
     figure.update_yaxes(range=_height(shape, window), row=1)
     if not outside:
@@ -178,19 +180,6 @@ def _density(figure: go.Figure, shape: Shape) -> None:
     )
 
 
-def _window(curve: Any) -> tuple[Any, Any] | None:
-    """Range that the plot opens on, a little more than the bulk; None for all."""
-    bulk = getattr(curve, "bulk", None)
-    if bulk is None or not bulk[1] > bulk[0]:
-        return None
-    low, high = bulk
-    if np.asarray(curve.x).dtype.kind == "M" and not isinstance(low, np.datetime64):
-        # days since 1970
-        low, high = (np.datetime64(round(day * 86_400), "s") for day in bulk)
-    pad = (high - low) * 0.02
-    return low - pad, high + pad
-
-
 def _height(shape: Shape, window: tuple[Any, Any] | None) -> list[float]:
     """Range of y that holds all that the opening view shows, and 0."""
     x = np.asarray(shape.curve.x)
@@ -211,12 +200,6 @@ def _text(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     return theme.number(float(value))
-
-
-def _plain(window: tuple[Any, Any]) -> list[Any]:
-    if isinstance(window[0], np.datetime64):
-        return [str(end) for end in window]
-    return [float(end) for end in window]
 
 
 def _faded(colour: str) -> str:

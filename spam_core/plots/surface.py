@@ -12,7 +12,7 @@ from spam_core.plots import theme
 from spam_core.plots.surface_lines import LEGEND, draw_lines
 from spam_core.plots.surface_maps import draw_grid, draw_map
 from spam_core.plots.surface_parts import Pair, is_number
-from spam_core.plots.values import pick_class, scale_name
+from spam_core.plots.values import Window, opening, pick_class, scale_name
 
 if TYPE_CHECKING:
     from spam_core.explain.explanation import GlobalExplanation, Surface
@@ -26,6 +26,7 @@ def surface(
     class_: object = None,
     scale: str | None = None,
     classes: Sequence[Any] | None = None,
+    bulk: tuple[Window | None, Window | None] = (None, None),
     title: str | None = None,
 ) -> go.Figure:
     """Draw the pair term of two features.
@@ -46,6 +47,9 @@ def surface(
         Name of the scale of the contributions; taken from a GlobalExplanation.
     classes : sequence, optional
         Class labels; taken from a GlobalExplanation.
+    bulk : (x, y), default=(None, None)
+        Where numeric axes open, each a pair of ends or None for all: the ``bulk`` of
+        the two curves. Taken from a GlobalExplanation.
     title : str, optional
         Title; by default both names.
 
@@ -82,6 +86,8 @@ def surface(
         if first is None or second is None:
             raise ValueError(f"two columns are needed, got {first!r} and {second!r}")
         whole, value = value, value.surface(first, second)
+        if hasattr(whole, "curve") and bulk == (None, None):
+            bulk = whole.curve(first).bulk, whole.curve(second).bulk
         scale = whole.scale if scale is None else scale
         classes = whole.classes if classes is None else classes
         known = getattr(whole, "feature_names", None)
@@ -113,6 +119,8 @@ def surface(
         upper=upper,
         missing_x=beside[0],
         missing_y=beside[1],
+        window_x=opening(value.x, bulk[0]),
+        window_y=opening(value.y, bulk[1]),
     )
     numeric = is_number(pair.x), is_number(pair.y)
     layout: dict[str, Any] = {}
@@ -130,7 +138,7 @@ def surface(
 
 def _alt(pair: Pair) -> str:
     first, second = pair.names
-    what = f"What {first} and {second} add together to the {pair.label}"
+    what = f"What {first} and {second} add together to {pair.label}"
     if not np.isfinite(pair.z).any():
         return f"{what}: nothing to show, no training rows have both."
     low, high = float(np.nanmin(pair.z)), float(np.nanmax(pair.z))

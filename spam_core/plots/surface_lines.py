@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from spam_core.plots import theme
 from spam_core.plots.surface_parts import Pair, category_axis, is_number
+from spam_core.plots.values import Window, axis_range
 
 # Many levels need a column of their own; a row of them would cover the picture.
 LEGEND: dict[str, Any] = {
@@ -46,7 +47,7 @@ def draw_lines(pair: Pair) -> go.Figure:
     names = [str(name) for name in levels]
     short = theme.labels(names, 24)
     points = theme.labels(beside, 14)
-    amount = f"adds to the {pair.label}"
+    amount = f"adds to {pair.label}"
     for k, (full, name) in enumerate(zip(names, short, strict=True)):
         style: dict[str, Any] = {
             "name": name,
@@ -100,5 +101,20 @@ def draw_lines(pair: Pair) -> go.Figure:
         figure.update_xaxes(**category_axis(points), row=1, col=2)
     figure.update_xaxes(title=number_shown, row=1, col=1)
     figure.update_yaxes(title=theme.literal(amount), zeroline=True, row=1, col=1)
+    window = pair.window_y if flip else pair.window_x
+    if window is not None:
+        figure.update_xaxes(range=axis_range(window), row=1, col=1)
+        figure.update_yaxes(range=_height(pair, numbers, window, flip), row=1)
     figure.update_layout(showlegend=True, legend_title_text=level_shown)
     return figure
+
+
+def _height(pair: Pair, numbers: Any, window: Window, flip: bool) -> list[float]:
+    """Range of y that holds what the opening view shows."""
+    inside = (np.asarray(numbers) >= window[0]) & (np.asarray(numbers) <= window[1])
+    beside = (pair.missing_y if flip else pair.missing_x).values()
+    shown = pair.z[:, inside] if flip else pair.z[inside]
+    seen = np.concatenate([[0.0], shown.ravel(), *beside])
+    low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
+    pad = 0.06 * (high - low) or 1.0
+    return [low - pad, high + pad]

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from spam_core.plots import theme
 from spam_core.plots.surface_parts import Pair, category_axis
+from spam_core.plots.values import axis_range
 
 _MANY_CELLS = 150  # a grid with more cells prints no numbers in them
 _STRIP = 0.09  # share of the width that one missing or special level takes
@@ -57,6 +58,14 @@ def draw_map(pair: Pair) -> go.Figure:
     figure.update_yaxes(showgrid=False, zeroline=False)
     figure.update_xaxes(title=x, row=2 if below else 1, col=1)
     figure.update_yaxes(title=y, row=1, col=1)
+    if pair.window_x is not None or pair.window_y is not None:
+        # both are set: plotly doesn't work out the one if only the other is given
+        for axis, window, update in (
+            (pair.x, pair.window_x, figure.update_xaxes),
+            (pair.y, pair.window_y, figure.update_yaxes),
+        ):
+            ends = (np.min(axis), np.max(axis)) if window is None else window
+            update(range=axis_range(ends), row=1, col=1)
     return figure
 
 

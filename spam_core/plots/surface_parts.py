@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spam_core.plots import theme
-from spam_core.plots.values import Floats
+from spam_core.plots.values import Floats, Window
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Pair:
         Levels of x that aren't numbers, against y.
     missing_y : dict of str to ndarray of shape (nx,)
         Levels of y that aren't numbers, against x.
+    window_x, window_y : (low, high) or None
+        Where the axes open; None for all.
     """
 
     names: tuple[str, str]
@@ -42,6 +44,8 @@ class Pair:
     upper: Floats | None
     missing_x: Mapping[str, Floats]
     missing_y: Mapping[str, Floats]
+    window_x: Window | None = None
+    window_y: Window | None = None
 
     @property
     def shown(self) -> tuple[str, str]:
@@ -57,7 +61,7 @@ class Pair:
 
     def columns(self, x: str = "x", y: str = "y") -> dict[str, str]:
         """Columns of the table of a map."""
-        return {self.names[0]: x, self.names[1]: y, f"adds to the {self.label}": "z"}
+        return {self.names[0]: x, self.names[1]: y, f"adds to {self.label}": "z"}
 
     def hover(self, x: str = "x", y: str = "y") -> str:
         """Hover label of a map."""
@@ -69,8 +73,12 @@ class Pair:
 
     def colour_bar(self) -> dict[str, Any]:
         """Return the settings of the colour bar, which names the scale."""
-        text = theme.literal(f"adds to the {self.label}")
-        return {"title": {"text": text, "side": "right"}, "thickness": 14}
+        text = theme.literal(f"adds to {self.label}")
+        return {
+            "title": {"text": text, "side": "right"},
+            "thickness": 14,
+            "exponentformat": "power",
+        }
 
 
 def is_number(axis: Any) -> bool:

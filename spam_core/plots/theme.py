@@ -291,7 +291,14 @@ def finish(
         },
         meta={"alt": alt},
     )
-    figure.update_xaxes(automargin=True, gridcolor=GRID, zerolinecolor=ZERO_LINE)
-    figure.update_yaxes(automargin=True, gridcolor=GRID, zerolinecolor=ZERO_LINE)
+    axes = {
+        "automargin": True,
+        "gridcolor": GRID,
+        "zerolinecolor": ZERO_LINE,
+        "exponentformat": "power",
+        "ticklabelstandoff": 4,
+    }
+    figure.update_xaxes(**axes)
+    figure.update_yaxes(**axes)
     figure.update_layout(**layout)
     return figure

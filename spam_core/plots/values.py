@@ -51,17 +51,23 @@ def pick_class(
 
 
 def scale_name(scale: object, class_name: str | None) -> str:
-    """Name the scale of a contribution, with the class where there are several.
+    """Name what is added to, with the class where there are several.
 
     Examples
     --------
     >>> scale_name("centred logit", "setosa")
-    'centred logit of setosa'
-    >>> scale_name(None, None)
-    'score'
+    'the centred logit of setosa'
+    >>> scale_name("price", None)
+    'price'
     """
     text = "score" if scale is None else str(scale)
-    return text if class_name is None else f"{text} of {class_name}"
+    return the(text if class_name is None else f"{text} of {class_name}")
+
+
+def the(scale: str) -> str:
+    """Put an article before a kind of score; a target is a name and takes none."""
+    kinds = ("logit", "centred logit", "score")
+    return f"the {scale}" if scale.startswith(kinds) else scale
 
 
 def term_label(term: Sequence[object]) -> str:
@@ -95,3 +101,37 @@ def sizes(explanation: Any, measure: str, class_: object) -> tuple[Floats, str |
     if values.ndim == 2 and class_ is None:
         return values.mean(axis=1), "the classes (mean)"
     return pick_class(values, 1, explanation.classes, class_)
+
+
+Window = tuple[Any, Any]
+
+
+def opening(axis: Any, bulk: Window | None) -> Window | None:
+    """Range that an axis opens on, a little more than the bulk; None for all.
+
+    Parameters
+    ----------
+    axis : ndarray
+        Numbers or dates.
+    bulk : (low, high) or None
+        In the same units; for dates, days since 1970 will do.
+
+    Examples
+    --------
+    >>> opening(np.array([0.0, 1e8]), (0.0, 10.0))
+    (-0.2, 10.2)
+    """
+    if bulk is None or not bulk[1] > bulk[0]:
+        return None
+    low, high = bulk
+    if np.asarray(axis).dtype.kind == "M" and not isinstance(low, np.datetime64):
+        low, high = (np.datetime64(round(day * 86_400), "s") for day in bulk)
+    pad = (high - low) * 0.02
+    return low - pad, high + pad
+
+
+def axis_range(window: Window) -> list[Any]:
+    """Write a window as plotly reads it."""
+    if isinstance(window[0], np.datetime64):
+        return [str(end) for end in window]
+    return [float(end) for end in window]

@@ -58,8 +58,8 @@ def test_words_and_table_hold_the_same_numbers() -> None:
         "+0.875; score -0.125."
     )
     frame = plots.table(figure)
-    assert list(frame) == ["line", "adds to the price"]
-    assert_allclose(frame["adds to the price"], [1.0, -2.0, 0.875, -0.125])
+    assert list(frame) == ["line", "adds to price"]
+    assert_allclose(frame["adds to price"], [1.0, -2.0, 0.875, -0.125])
 
 
 def test_a_column_may_be_called_base_or_score() -> None:

@@ -24,7 +24,7 @@ def test_two_numeric_features_are_a_map_blank_without_support() -> None:
     assert (heatmap.zmin, heatmap.zmid, heatmap.zmax) == (-2.0, 0.0, 2.0)
     assert figure.layout.xaxis.title.text == "age"
     assert figure.layout.yaxis.title.text == "income"
-    assert heatmap.colorbar.title.text == "adds to the price"
+    assert heatmap.colorbar.title.text == "adds to price"
     assert "Blank where there are no training rows" in plots.alt_text(figure)
     frame = plots.table(figure)
     assert len(frame) == support.sum()
@@ -44,7 +44,7 @@ def test_a_categorical_and_a_numeric_feature_are_one_line_per_level(flip) -> Non
         lower = value.lower[k] if flip else value.lower[:, k]
         assert_allclose(np.array(trace.customdata)[:, 0], lower)
     assert figure.layout.xaxis.title.text == "age"
-    assert figure.layout.yaxis.title.text == "adds to the price"
+    assert figure.layout.yaxis.title.text == "adds to price"
     assert set(plots.table(figure)["grade"]) == {"1", "2", "10"}
 
 
@@ -86,7 +86,19 @@ def test_o01_missing_and_special_levels_of_numbers_are_strips_of_their_own() -> 
     frame = plots.table(figure)
     assert len(frame) == 6 + 4 + 3
     found = frame[(frame["age"] == "missing") & (frame["income"] == 20.0)]
-    assert_allclose(found["adds to the price"], [4.0])
+    assert_allclose(found["adds to price"], [4.0])
+
+
+def test_o13_pairs_open_on_the_bulk_too() -> None:
+    wild = pair([1.0, 2.0, 1e8], [10.0, 20.0])
+    figure = plots.surface(wild, "age", "income", bulk=((1.0, 2.0), None))
+    assert_allclose(figure.layout.xaxis.range, [0.98, 2.02])
+    assert_allclose(figure.layout.yaxis.range, [10.0, 20.0])
+    lines = pair([1.0, 2.0, 1e8], np.array(["a", "b"], dtype=object))
+    lines.z = np.array([[0.0, 0.5], [0.0, -0.5], [1e6, 1e6]])
+    figure = plots.surface(lines, "age", "town", bulk=((1.0, 2.0), None))
+    assert_allclose(figure.layout.xaxis.range, [0.98, 2.02])
+    assert figure.layout.yaxis.range[1] < 1
 
 
 @pytest.mark.parametrize("flip", [False, True])

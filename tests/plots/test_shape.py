@@ -160,9 +160,7 @@ def test_o03_a_constant_feature_has_a_note() -> None:
     )
     figure = plots.shape(curve, "c", scale="price")
     assert "constant in training" in figure.layout.annotations[0].text
-    assert (
-        plots.alt_text(figure) == "c did not vary in training: it adds 0 to the price."
-    )
+    assert plots.alt_text(figure) == "c did not vary in training: it adds 0 to price."
 
 
 def test_the_table_holds_what_is_drawn() -> None:
@@ -170,12 +168,12 @@ def test_the_table_holds_what_is_drawn() -> None:
     frame = plots.table(plots.shape(curve, "age", scale="price"))
     assert list(frame) == [
         "age",
-        "adds to the price",
+        "adds to price",
         "lowest member",
         "highest member",
     ]
     assert frame["age"].tolist() == [*curve.x, "missing", "-9", "never seen"]
-    assert_allclose(frame["adds to the price"], [*curve.y, 0.4, -0.2, 0.0])
+    assert_allclose(frame["adds to price"], [*curve.y, 0.4, -0.2, 0.0])
     assert_allclose(frame["highest member"], [*curve.upper, 0.6, -0.1, 0.0])
 
 
