@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -410,6 +410,8 @@ def _fewest_components(basis: Tensor, lam: Tensor) -> tuple[Tensor, Tensor]:
     """
     used = (basis != 0).any(1)
     outputs, columns = len(lam), int(used.sum())
+    if not columns:  # nothing is left of this order; one component says so
+        return basis[:, :1], torch.zeros_like(lam[:, :1])
     if outputs * columns >= basis.shape[1]:
         return basis, lam
     small = basis[used]

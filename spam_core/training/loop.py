@@ -118,8 +118,7 @@ def train(
     mass = data.train.sum(0).clamp_min(1e-12)  # (M,)
     used = torch.nonzero((data.train > 0).any(1))[:, 0]
     batch_size = min(config.batch_size, len(used))
-    n_batches = math.ceil(len(used) / batch_size)
-    total_steps = config.max_epochs * n_batches
+    total_steps = config.max_epochs * len(used) / batch_size
     best = [_Best(parameters) for _ in range(n_groups)]
     losses_of: list[tuple[list[float], list[float]]] = []
     history: list[dict[str, float]] = []
@@ -161,6 +160,8 @@ def train(
             )
         if config.average:
             _swap(parameters, averaged)
+            if config.l1:  # a mean of zeros and others isn't zero: the last step's are
+                _keep_zeros(parameters, averaged)
         by_member = evaluate(model, data, data.validation)
         # a member may hold out no row: those that do speak for their group
         validation_losses = by_member.view(n_groups, -1).nanmean(1).tolist()
@@ -252,3 +253,10 @@ def _swap(first: list[Tensor], second: list[Tensor]) -> None:
     kept = [tensor.detach().clone() for tensor in first]
     torch._foreach_copy_(first, second)
     torch._foreach_copy_(second, kept)
+
+
+@torch.no_grad()
+def _keep_zeros(parameters: list[Tensor], last: list[Tensor]) -> None:
+    """Set parameters to 0 where they were 0 after the last step."""
+    for parameter, value in zip(parameters, last, strict=True):
+        parameter.mul_(value != 0)
