@@ -175,7 +175,8 @@ class _Run:
     ) -> None:
         self.problem, self.settings, self.config = problem, settings, config
         self.held, self.device = torch.from_numpy(held), device
-        self.offset, self.factor = torch.tensor([offset]), factor
+        self.factor = factor
+        self.offset = torch.tensor([offset], dtype=torch.float64)
         self.rows = problem.rows.to(device, torch.float32)
         kind = torch.long if problem.task == "multiclass" else torch.float32
         self.target = torch.from_numpy(problem.target).to(device, kind)
