@@ -188,26 +188,6 @@ class SPAM:
             self.marginals,
         )
 
-    @classmethod
-    def average(cls, models: Sequence[SPAM]) -> SPAM:
-        """One model whose members are those of all, over one shared feature map."""
-        first = models[0]
-        if len(models) == 1:
-            return first
-        return cls(
-            first.feature_map,
-            torch.cat([model.member_bias for model in models]),
-            {
-                order: torch.cat([model.member_weights[order] for model in models], 1)
-                for order in first.member_weights
-            },
-            {
-                order: torch.cat([model.member_lam[order] for model in models])
-                for order in first.member_lam
-            },
-            first.marginals,
-        )
-
     def score(self, rows: Encoded | Tensor, *, collapsed: bool = True) -> Tensor:
         """Score rows.
 

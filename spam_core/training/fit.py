@@ -30,6 +30,7 @@ from spam_core.training.splits import held_out
 
 _SCREEN_ROWS = 10_000  # from here on, candidates are compared on a few members only
 _SCREEN_MEMBERS = 3
+_SCREEN_SHARE = 0.4  # of the epochs; the order of candidates shows early
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def fit_spam(
     """Train all members, choosing the regularization by their held-out rows.
 
     Candidates are trained side by side as groups of members. Below 10,000 rows each
-    candidate gets all members and the best group is the model. From there on each gets
-    three; the best candidate's three are kept and the other members are trained.
+    candidate gets all members and the best group is the model. From there on they are
+    compared on three members and fewer epochs, and the best is trained anew.
 
     Parameters
     ----------
@@ -123,33 +124,23 @@ def fit_spam(
     choices = _candidates(settings)
     if not mask.any():
         choices = choices[-1:]  # nothing to compare on: the most cautious
-    screened = len(choices) > 1 and n >= _SCREEN_ROWS and members > _SCREEN_MEMBERS
     folds = list(range(members))
-    first = folds[:: max(1, members // _SCREEN_MEMBERS)][:_SCREEN_MEMBERS]
-    first = first if screened else folds
-    run = _Run(problem, settings, config, mask, device, offset, factor)
-    total = config.max_epochs * (2 if screened else 1)
-    hooks = _Hooks(callbacks, total)
-    model, result = run.train(choices, first, seed, hooks)
-    history, chosen = result.history, choices[result.group]
-    loss = result.validation_loss
-    rest = [fold for fold in folds if fold not in first]
-    if rest and not hooks.stopped:
-        hooks.shift(history)
-        more, second = run.train([chosen], rest, seed + 1, hooks)
-        model = SPAM.average([model, more])
-        last = history[-1]
-        history = history + [
-            {
-                **entry,
-                "epoch": entry["epoch"] + last["epoch"],
-                "seconds": entry["seconds"] + last["seconds"],
-            }
-            for entry in second.history
-        ]
-        share = len(first) / members
-        loss = share * loss + (1 - share) * second.validation_loss
-    return FittedSPAM(model, history, chosen, loss)
+    run = _Run(problem, settings, mask, device, offset, factor)
+    screened = len(choices) > 1 and n >= _SCREEN_ROWS and members > _SCREEN_MEMBERS
+    if not screened:
+        hooks = _Hooks(callbacks, config.max_epochs)
+        model, result = run.train(choices, folds, config, seed, hooks)
+        chosen = choices[result.group]
+        return FittedSPAM(model, result.history, chosen, result.validation_loss)
+    short = replace(config, max_epochs=math.ceil(_SCREEN_SHARE * config.max_epochs))
+    hooks = _Hooks(callbacks, short.max_epochs + config.max_epochs)
+    some = folds[:: members // _SCREEN_MEMBERS][:_SCREEN_MEMBERS]
+    model, result = run.train(choices, some, short, seed, hooks)
+    chosen = choices[result.group]
+    if not hooks.stopped:
+        hooks.next_phase(result.history, config.max_epochs)
+        model, result = run.train([chosen], folds, config, seed + 1, hooks)
+    return FittedSPAM(model, result.history, chosen, result.validation_loss)
 
 
 def _candidates(settings: SPAMSettings) -> list[Regularization]:
@@ -167,13 +158,12 @@ class _Run:
         self,
         problem: Problem,
         settings: SPAMSettings,
-        config: TrainingConfig,
         held: NDArray[np.bool_],
         device: torch.device,
         offset: float,
         factor: float,
     ) -> None:
-        self.problem, self.settings, self.config = problem, settings, config
+        self.problem, self.settings = problem, settings
         self.held, self.device = torch.from_numpy(held), device
         self.factor = factor
         self.offset = torch.tensor([offset], dtype=torch.float64)
@@ -186,6 +176,7 @@ class _Run:
         self,
         choices: Sequence[Regularization],
         folds: list[int],
+        config: TrainingConfig,
         seed: int,
         hooks: _Hooks,
     ) -> tuple[SPAM, TrainingResult]:
@@ -219,7 +210,7 @@ class _Run:
             problem.task,
         )
         result = train(
-            ensemble, data, self.config, generator, [hooks], n_groups=len(choices)
+            ensemble, data, config, generator, [hooks], n_groups=len(choices)
         )
         size = len(folds)
         kept = slice(result.group * size, (result.group + 1) * size)
@@ -263,10 +254,10 @@ class _Hooks:
         self.callbacks, self.total = list(callbacks or ()), total
         self.epochs, self.seconds, self.stopped = 0, 0.0, False
 
-    def shift(self, history: list[dict[str, float]]) -> None:
-        """Begin the second phase; epochs that the first didn't need are dropped."""
-        self.total -= self.total // 2 - len(history)
+    def next_phase(self, history: list[dict[str, float]], max_epochs: int) -> None:
+        """Count on from a phase that may have needed fewer epochs than it had."""
         self.epochs, self.seconds = len(history), history[-1]["seconds"]
+        self.total = self.epochs + max_epochs
 
     def __call__(self, progress: Progress) -> bool:
         told = replace(
