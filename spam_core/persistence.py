@@ -26,9 +26,10 @@ import spam_core
 from spam_core.data.encoding import Encoded, Feature, Marginals, TableEncoder
 from spam_core.estimators import dnn, spam
 from spam_core.models.baselines import DNN
-from spam_core.models.feature_maps import FeatureMap, Layout, LinearMap, SplineMap
+from spam_core.models.feature_maps import FeatureMap, Layout, LinearMap
 from spam_core.models.networks import BasisMap, NeuralMap
 from spam_core.models.spam import SPAM
+from spam_core.models.spline import SplineMap
 from spam_core.training.regularization import Regularization
 
 SCHEMA = 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (
 
 from spam_core.data.columns import as_frame, check_not_empty
 from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.data.telling import warn_caller
 from spam_core.training.losses import Task
 
 
@@ -102,11 +102,10 @@ def check_target(y: Any, n_rows: int) -> NDArray[Any]:
     """
     series, is_column = _as_series(y)
     if is_column:
-        warnings.warn(
+        warn_caller(
             "A column-vector y was passed when a 1d array was expected. Please change "
             "the shape of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
     if len(series) != n_rows:
         raise ValueError(
@@ -221,10 +220,8 @@ class ClassificationTarget(ClassifierMixin):
         counts = np.bincount(index)
         rare = classes[counts < 2]
         if len(rare):
-            warnings.warn(
+            warn_caller(
                 f"These classes have a single row each: {rare[:5].tolist()}",
-                UserWarning,
-                stacklevel=4,
             )
         return classes, index.astype(np.int64)
 

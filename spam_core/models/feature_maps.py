@@ -192,7 +192,7 @@ class FeatureMap(nn.Module):
             parts.append(self.numeric_sums(rows, order, table[: self.n_numeric]))
         if len(self.levelled):
             index, one = self._level_index(rows, table.dtype)
-            parts.append(_bag(index, one, table))
+            parts.append(look_up(index, one, table))
         if not parts:
             return table.new_zeros(len(rows), *table.shape[1:])
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
@@ -249,7 +249,7 @@ class LinearMap(FeatureMap):
         """Sum the numeric columns: (n, M, q)."""
         values, is_number = self._numbers(rows)
         phi = signed_root(values, order) * is_number
-        return _unflatten(phi @ table.flatten(1), table)
+        return unflatten_columns(phi @ table.flatten(1), table)
 
     def numeric_scores(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
         """Score each numbered feature: (n, d_numbered, M, q)."""
@@ -258,161 +258,14 @@ class LinearMap(FeatureMap):
         return phi[:, :, None, None] * table
 
 
-class SplineMap(FeatureMap):
-    """Piecewise-linear increments ``clip(K z - k, 0, 1)`` on K cells, centred.
-
-    Notes
-    -----
-    Written out, phi has up to K non-zeros a feature. Its product with a basis is the
-    linear interpolation of the basis' running sum at two knots, so a row costs two
-    look-ups a feature instead of K multiplications; training and scoring both use
-    that. Features are padded to the next power of two of their cells so that running
-    sums of several are taken at once.
-    """
-
-    centred = True
-
-    first: Tensor
-    cells: Tensor
-
-    def __init__(self, layout: Layout) -> None:
-        buckets: dict[int, list[int]] = {}
-        for i, cells in enumerate(layout.n_cells):
-            if cells:
-                buckets.setdefault(1 << (cells - 1).bit_length(), []).append(i)
-        owners: list[int] = []
-        start_of: dict[int, int] = {}
-        self_buckets: list[tuple[int, int, int]] = []  # start, features, cells
-        for size, members in sorted(buckets.items()):
-            self_buckets.append((len(owners), len(members), size))
-            for i in members:
-                start_of[i] = len(owners)
-                cells = layout.n_cells[i]
-                owners += [i] * cells + [-1] * (size - cells)
-        super().__init__(layout, owners)
-        self.buckets = self_buckets
-        numbered = sorted(start_of)
-        first = torch.tensor([start_of[i] for i in numbered], dtype=torch.long)
-        sizes = torch.tensor([layout.n_cells[i] for i in numbered], dtype=torch.long)
-        self.register_buffer("first", first)
-        self.register_buffer("cells", sizes)
-
-    def table(self, weights: Tensor) -> Tensor:
-        """Sum up within each feature: row k is the value at knot k + 1."""
-        parts = []
-        for start, features, cells in self.buckets:
-            block = weights[start : start + features * cells]
-            block = block.reshape(features, cells, *weights.shape[1:])
-            parts.append(block.cumsum(1).flatten(0, 1))
-        return torch.cat([*parts, weights[self.n_numeric :]])
-
-    def ensemble_sums(
-        self,
-        rows: Encoded,
-        weights: Tensor,
-        scale: ColumnScale,
-        centre: Tensor,
-        columns: Mapping[int, slice],
-    ) -> dict[int, Tensor]:
-        """Inner sums of every order; one look-up serves all."""
-        table = _CentredTable.apply(weights, scale, centre, self.buckets)  # type: ignore[no-untyped-call]
-        index, weight = self._lookup(rows, table.dtype)
-        last = index.new_full((len(index), 1), self.n_columns)
-        index = torch.cat([index, last], 1)
-        weight = torch.cat([weight, weight.new_ones(len(weight), 1)], 1)
-        inner = _bag(index, weight, table)
-        return {order: inner[:, :, part] for order, part in columns.items()}
-
-    def _position(self, rows: Encoded) -> tuple[Tensor, Tensor]:
-        """Find the two knots about each number: indices and weights (n, d, 2)."""
-        values, is_number = self._numbers(rows)
-        position = values * self.cells
-        cell = position.floor().long().clamp_(min=0)
-        cell = torch.minimum(cell, self.cells - 1)
-        fraction = position - cell
-        upper = self.first + cell
-        # below the first knot of a feature the running sum is 0
-        lower_weight = torch.where(cell > 0, 1 - fraction, torch.zeros_like(fraction))
-        index = torch.stack([torch.maximum(upper - 1, self.first), upper], dim=2)
-        weight = torch.stack([lower_weight, fraction], dim=2) * is_number[:, :, None]
-        return index, weight
-
-    def sums(
-        self,
-        rows: Encoded,
-        order: int,  # noqa: ARG002 - phi is the same at every order
-        table: Tensor,
-    ) -> Tensor:
-        """Sum ``<u, phi(x_i)>`` over features, numbers and levels at once."""
-        return _bag(*self._lookup(rows, table.dtype), table)
-
-    def _lookup(self, rows: Encoded, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """Table rows and weights of numbers and levels together, (n, k) each."""
-        index, weight = self._position(rows)
-        index, weight = index.flatten(1), weight.flatten(1)
-        if len(self.levelled):
-            level, one = self._level_index(rows, dtype)
-            index, weight = torch.cat([index, level], 1), torch.cat([weight, one], 1)
-        return index, weight
-
-    def numeric_scores(
-        self,
-        rows: Encoded,
-        order: int,  # noqa: ARG002 - phi is the same at every order
-        table: Tensor,
-    ) -> Tensor:
-        """Score each numbered feature: (n, d_numbered, M, q)."""
-        index, weight = self._position(rows)
-        lower = table[index[:, :, 0]] * weight[:, :, 0, None, None]
-        return lower.addcmul_(table[index[:, :, 1]], weight[:, :, 1, None, None])
-
-
-def _bag(index: Tensor, weight: Tensor, table: Tensor) -> Tensor:
+def look_up(index: Tensor, weight: Tensor, table: Tensor) -> Tensor:
     """Weighted sums of table rows: (n, k), (n, k), (P, M, q) to (n, M, q)."""
     if not index.shape[1]:
         return table.new_zeros(len(index), *table.shape[1:])
     bag = embedding_bag(index, table.flatten(1), mode="sum", per_sample_weights=weight)
-    return _unflatten(bag, table)
+    return unflatten_columns(bag, table)
 
 
-def _unflatten(sums: Tensor, table: Tensor) -> Tensor:
+def unflatten_columns(sums: Tensor, table: Tensor) -> Tensor:
     """Split the last axis into members and components again."""
     return sums.reshape(len(sums), *table.shape[1:])
-
-
-class _CentredTable(torch.autograd.Function):
-    """Scaled running sums, and a last row that subtracts the training mean.
-
-    One function, so that the dense weights are passed over as rarely as possible: in
-    small batches these passes, not the rows, are what a step costs.
-    """
-
-    @staticmethod
-    def forward(ctx, weights, scale, centre, buckets):  # type: ignore[no-untyped-def]
-        ctx.scale, ctx.buckets = scale, buckets
-        ctx.save_for_backward(centre)
-        table = weights.new_empty(len(weights) + 1, *weights.shape[1:])
-        body = table[:-1]
-        scale.apply(weights, out=body)
-        torch.mv(body.flatten(1).T, centre, out=table[-1].view(-1))
-        table[-1].neg_()
-        for start, features, cells in buckets:
-            block = body[start : start + features * cells]
-            block = block.view(features, cells, *weights.shape[1:])
-            torch.cumsum(block, dim=1, out=block)
-        return table
-
-    @staticmethod
-    def backward(ctx, gradient):  # type: ignore[no-untyped-def]
-        (centre,) = ctx.saved_tensors
-        body = gradient[:-1]  # owned by this graph; changed in place
-        for start, features, cells in ctx.buckets:
-            part = body[start : start + features * cells]
-            part = part.view(features, cells, *body.shape[1:])
-            sums = torch.cumsum(part, dim=1)
-            # sums from a column to the last: total - sums before it
-            part[:, 0] = sums[:, -1]
-            torch.sub(sums[:, -1:], sums[:, :-1], out=part[:, 1:])
-        body.flatten(1).addr_(centre, gradient[-1].reshape(-1), alpha=-1)
-        ctx.scale.apply(body, out=body)
-        return body, None, None, None

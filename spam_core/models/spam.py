@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from spam_core.data.encoding import NUMBER, Encoded, Marginals
 from spam_core.models.factor_checks import check_factors, check_marginals
+from spam_core.models.factors import Factors, fewest_components
 from spam_core.models.feature_maps import (
     FeatureMap,
     FeatureMapName,
@@ -20,29 +20,6 @@ from spam_core.models.networks import NetworkMap
 from spam_core.models.polynomial import polynomial
 
 _BLOCK = 1 << 22  # floats in a temporary while rows are scored
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Numbers of one polynomial, ready for `polynomial`.
-
-    Attributes
-    ----------
-    bias : Tensor of shape (M, C)
-    weights : dict of order to Tensor of shape (P, M, R_l)
-        Basis vectors.
-    tables : dict of order to Tensor of shape (P, M, R_l)
-        What `FeatureMap.sums` looks up.
-    lam : dict of order >= 2 to Tensor of shape (M, C, R_l)
-    means : dict of order to Tensor of shape (d, M, R_l)
-        Mean score of each feature under its training marginal, before centring.
-    """
-
-    bias: Tensor
-    weights: dict[int, Tensor]
-    tables: dict[int, Tensor]
-    lam: dict[int, Tensor]
-    means: dict[int, Tensor]
 
 
 class SPAM:
@@ -72,8 +49,7 @@ class SPAM:
 
     Examples
     --------
-    ``3 + x0 + 2 (x0 - x1)^2`` without geometric rescaling would be order 2's
-    ``x^2``; with it, order 2 sees square roots:
+    ``3 + x0 + 2 (sqrt(x0) - sqrt(x1))^2``, since order 2 sees square roots:
 
     >>> t = lambda *v: torch.tensor(v, dtype=torch.float64)
     >>> model = SPAM.from_factors(
@@ -260,7 +236,8 @@ class SPAM:
         weights = self.factors.weights[order]
         if self.feature_map.needs_members and not self.joint:
             # members' networks are different columns: nothing in common
-            return torch.block_diag(*(w.T @ w for w in weights.unbind(1)))
+            gram: Tensor = torch.block_diag(*(w.T @ w for w in weights.unbind(1)))
+            return gram
         flat = weights.flatten(0, 1) if self.joint else weights.flatten(1)
         return flat.T @ flat
 
@@ -371,38 +348,9 @@ class SPAM:
             flat = basis.flatten(1)  # (P, M * r)
             values = members.lam[order].permute(1, 0, 2).flatten(1)  # (C, M * r)
             if order == 2:
-                flat, values = _fewest_components(flat, values)
+                flat, values = fewest_components(flat, values)
             weights[order], lam[order] = flat[:, None, :], values[None]
         return self._with_tables(bias, weights, lam)
-
-
-def _fewest_components(basis: Tensor, lam: Tensor) -> tuple[Tensor, Tensor]:
-    """Eigen-decompose ``W_c = U diag(lam_c) U^T`` where that leaves fewer components.
-
-    Parameters
-    ----------
-    basis : Tensor of shape (P, R)
-    lam : Tensor of shape (C, R)
-
-    Returns
-    -------
-    basis, lam : Tensor of shapes (P, R'), (C, R'), R' = min(R, C * used columns)
-    """
-    used = (basis != 0).any(1)
-    outputs, columns = len(lam), int(used.sum())
-    if not columns:  # nothing is left of this order; one component says so
-        return basis[:, :1], torch.zeros_like(lam[:, :1])
-    if outputs * columns >= basis.shape[1]:
-        return basis, lam
-    small = basis[used]
-    vectors, values = [], basis.new_zeros(outputs, outputs * columns)
-    for c in range(outputs):
-        eigenvalues, eigenvectors = torch.linalg.eigh(small * lam[c] @ small.T)
-        vectors.append(eigenvectors)
-        values[c, c * columns : (c + 1) * columns] = eigenvalues
-    result = basis.new_zeros(len(basis), outputs * columns)
-    result[used] = torch.cat(vectors, 1)
-    return result, values
 
 
 def _as_rows(rows: Encoded | Tensor) -> Encoded:

@@ -18,10 +18,10 @@ from spam_core.models.feature_maps import (
     FeatureMapName,
     Layout,
     LinearMap,
-    SplineMap,
 )
 from spam_core.models.networks import BasisMap, NeuralMap, Units
 from spam_core.models.spam import SPAM
+from spam_core.models.spline import SplineMap
 from spam_core.training.config import Callbacks, Progress, TrainingConfig
 from spam_core.training.loop import TrainingData, TrainingResult, train
 from spam_core.training.losses import Task

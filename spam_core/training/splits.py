@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
+
+from spam_core.data.telling import warn_caller
 
 
 def held_out(
@@ -64,10 +64,8 @@ def held_out(
         mask[np.ix_(rows, lost)] = False
     if round(fraction * n_rows) < 1 or mask.any(1).sum() < 2:
         mask[:] = False
-        warnings.warn(
+        warn_caller(
             f"{n_rows} rows are too few to hold out a share of {fraction:g} of them "
             "(validation_fraction), so early stopping is off.",
-            UserWarning,
-            stacklevel=2,
         )
     return mask

@@ -15,10 +15,9 @@ from spam_core.models.feature_maps import (
     FeatureMap,
     Layout,
     LinearMap,
-    SplineMap,
-    _CentredTable,
 )
 from spam_core.models.networks import BasisMap, NeuralMap
+from spam_core.models.spline import CentredTable, SplineMap
 
 N = 40
 
@@ -107,7 +106,7 @@ def test_gradient_of_the_centred_table() -> None:
     centre = torch.rand(columns, dtype=torch.float64)
     each = torch.arange(columns + 1)[:, None, None]
     assert torch.autograd.gradcheck(
-        lambda w: _CentredTable.apply(w, scale, centre, feature_map.buckets) * each,
+        lambda w: CentredTable.apply(w, scale, centre, feature_map.buckets) * each,
         weights,
     )
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from spam_core import DNNClassifier, SPAMClassifier, SPAMRegressor
 from spam_core.data.encoding import TableEncoder
 from spam_core.models.ensemble import SPAMEnsemble
-from spam_core.models.feature_maps import Layout, LinearMap, SplineMap
+from spam_core.models.feature_maps import Layout, LinearMap
+from spam_core.models.spline import SplineMap
 from spam_core.training.config import Progress
 from spam_core.training.regularization import CANDIDATES, Regularization, regularize
 

@@ -1,0 +1,150 @@
+"""What a glass-box estimator says of itself: terms, shapes, spectrum."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from spam_core.estimators.gradient import GradientEstimator
+from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
+from spam_core.explain.glassbox import LocalView, explain_global, explain_local
+from spam_core.explain.record import TrainingRecord
+from spam_core.explain.spectrum import Metric, Spectrum, spectrum_of, truncate
+from spam_core.explain.terms import View
+from spam_core.models.spam import SPAM
+
+
+class GlassBoxEstimator(GradientEstimator):
+    """An estimator whose `model_` is a `SPAM`.
+
+    Attributes
+    ----------
+    training_record_ : TrainingRecord or None
+        Sizes of terms over the training rows.
+    """
+
+    model_: SPAM
+    training_record_: TrainingRecord | None
+
+    def explain_local(
+        self, X: Any, view: LocalView = "pure", top: int | None = None
+    ) -> LocalExplanation:
+        """Split the scores of some rows into terms, exactly.
+
+        Parameters
+        ----------
+        X : table of n rows
+            In user units.
+        view : {"pure", "raw", "shapley"}, default="pure"
+            Pure: each term has mean 0 over each of its features. Raw: the paper's
+            importances. Shapley: one value a feature.
+        top : int, optional
+            List the terms of largest training sd; the others make one last term.
+
+        Returns
+        -------
+        LocalExplanation
+            With ``base + values.sum(1) == score``.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing, the view is unknown or `top` isn't positive.
+        """
+        rows = self._encode(X)
+        return explain_local(
+            self.model_,
+            self.encoder_,
+            X,
+            rows=rows,
+            classes=self._classes(),
+            target=self.target_name_,
+            view=view,
+            top=top,
+            record=self.training_record_,
+        )
+
+    def explain_global(self, view: View = "pure") -> GlobalExplanation:
+        """Sizes and shapes of all terms.
+
+        Parameters
+        ----------
+        view : {"pure", "raw"}, default="pure"
+
+        Returns
+        -------
+        GlobalExplanation
+        """
+        check_is_fitted(self)
+        return explain_global(
+            self.model_,
+            self.encoder_,
+            classes=self._classes(),
+            target=self.target_name_,
+            view=view,
+            record=self.training_record_,
+        )
+
+    def spectrum(self, order: int = 2, metric: Metric = "data") -> Spectrum:
+        """Sorted singular values of one order's weight tensor.
+
+        Parameters
+        ----------
+        order : int, default=2
+            2 or more, and in the model.
+        metric : {"data", "coefficient"}, default="data"
+            What makes bases comparable: their effect on the training distribution, or
+            their coefficients (the paper's).
+
+        Returns
+        -------
+        Spectrum
+
+        Raises
+        ------
+        ValueError
+            If the order isn't in the model, or the metric is unknown.
+        """
+        check_is_fitted(self)
+        return spectrum_of(self.model_, order, metric)
+
+    def truncate(self, rank: int | dict[int, int], metric: Metric = "data") -> Any:
+        """Return a fitted copy with the largest components, without retraining.
+
+        Parameters
+        ----------
+        rank : int, or dict of order to int
+            Components to keep at every order above 1, or at those named.
+        metric : {"data", "coefficient"}, default="data"
+
+        Returns
+        -------
+        Estimator of the same class; this one isn't changed.
+
+        Raises
+        ------
+        ValueError
+            If a rank isn't a positive integer, or an order isn't in the model.
+        """
+        check_is_fitted(self)
+        smaller = copy.copy(self)
+        smaller.model_ = truncate(self.model_, rank, metric)
+        # sizes of terms over the training rows are the whole model's
+        smaller.training_record_ = None
+        return smaller
+
+    def _classes(self) -> list[Any] | None:
+        classes = getattr(self, "classes_", None)
+        return None if classes is None else list(classes)
+
+    def saved_arrays(self) -> dict[str, NDArray[Any]]:
+        """Sizes of terms over the training rows, and where pairs have rows."""
+        record = self.training_record_
+        return {} if record is None else dict(record.to_arrays())
+
+    def restore_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take back what `saved_arrays` gave."""
+        self.training_record_ = TrainingRecord.from_arrays(arrays) if arrays else None
