@@ -13,13 +13,24 @@ from numpy.typing import NDArray
 from spam_core.explain.frozen import REST, Floats, frozen, plain, term_name
 from spam_core.explain.layout import RowData, local_selector
 from spam_core.explain.ledger import Unit, check_row, make_ledger, share
-from spam_core.explain.overall import GlobalExplanation, ShapeSource
+from spam_core.explain.overall import (
+    CancellingTerms,
+    GlobalExplanation,
+    ShapeSource,
+)
 from spam_core.explain.shapes import Curve, Surface
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-__all__ = ["Curve", "GlobalExplanation", "LocalExplanation", "ShapeSource", "Surface"]
+__all__ = [
+    "CancellingTerms",
+    "Curve",
+    "GlobalExplanation",
+    "LocalExplanation",
+    "ShapeSource",
+    "Surface",
+]
 
 TOLERANCE = 1e-4
 """The identity holds within this times max(1, |score|)."""

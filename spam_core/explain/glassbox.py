@@ -15,25 +15,29 @@ from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.frozen import REST, plain
 from spam_core.explain.model_shapes import ModelShapes
 from spam_core.explain.of_model import Polynomial, algebra_of, double_scores
-from spam_core.explain.record import (
-    MOST_TERMS,
-    TermSummary,
-    TrainingRecord,
-    known_of,
-    largest_terms,
-    summarise,
-)
+from spam_core.explain.overall import CancellingTerms
+from spam_core.explain.record import TrainingRecord
 from spam_core.explain.shapley import (
     interaction_indices,
     rows_per_block,
     shapley_values,
+)
+from spam_core.explain.summary import (
+    MOST_TERMS,
+    TermSummary,
+    known_of,
+    largest_terms,
+    summarise,
 )
 from spam_core.explain.term_set import TermSet, count_terms
 from spam_core.explain.terms import VIEWS, TermAlgebra, View
 
 LocalView = Literal["pure", "raw", "shapley"]
 
-_DRAWS = 2_000  # rows drawn where no training rows were looked at
+DRAWS = "independent draws"
+"""What importance is taken over if no training rows were looked at."""
+
+_N_DRAWS = 2_000  # rows drawn where no training rows were looked at
 
 
 def explain_local(
@@ -158,9 +162,10 @@ def explain_global(
         if summary.n_rows < record.n_rows:
             over = f"{summary.n_rows:,} of {record.n_rows:,} training rows"
     else:
-        summary, over = summarise(algebra, model, _draw(encoder)), "independent draws"
+        summary, over = summarise(algebra, model, _draw(encoder)), DRAWS
     names = encoder.feature_names
     several = algebra.n_outputs > 1
+    trained = over != DRAWS
     outside = {o.degree: algebra.outside_series(o) for o in algebra.orders}
     base = algebra.base(outside, 1)[0].numpy()
     return GlobalExplanation(
@@ -168,6 +173,7 @@ def explain_global(
         importance=summary.importance if several else summary.importance[:, 0],
         sd=summary.sd if several else summary.sd[:, 0],
         base=base if several else base[0],
+        mean_score=_mean(summary, several) if trained else None,
         feature_names=names,
         feature_kinds=tuple(feature.kind for feature in encoder.features),
         source=ModelShapes(
@@ -181,7 +187,27 @@ def explain_global(
         scale=scale_name(classes, target),
         view=view,
         importance_over=over,
+        cancelling=_cancelling(summary, names, classes) if trained else (),
         n_left_out=count_terms(d, algebra.degree) - len(summary.terms),
+    )
+
+
+def _mean(summary: TermSummary, several: bool) -> NDArray[np.float64]:
+    return summary.score_mean if several else summary.score_mean[0]
+
+
+def _cancelling(
+    summary: TermSummary, names: Sequence[str], classes: Sequence[Any] | None
+) -> tuple[CancellingTerms, ...]:
+    several = summary.sd.shape[1] > 1
+    return tuple(
+        CancellingTerms(
+            tuple(names[i] for i in found.first),
+            tuple(names[i] for i in found.second),
+            found.correlation,
+            plain(classes[found.output]) if several and classes is not None else None,
+        )
+        for found in summary.cancelling
     )
 
 
@@ -282,6 +308,6 @@ def _draw(encoder: TableEncoder) -> Encoded:
     nodes, weights = encoder.marginals.nodes, encoder.marginals.weights
     generator = torch.Generator().manual_seed(0)
     chosen = torch.multinomial(
-        weights.T, _DRAWS, replacement=True, generator=generator
+        weights.T, _N_DRAWS, replacement=True, generator=generator
     ).T
     return Encoded(nodes.values.gather(0, chosen), nodes.codes.gather(0, chosen))

@@ -26,6 +26,29 @@ class ShapeSource(Protocol):
         """Shape of a pair's term."""
 
 
+@dataclass(frozen=True)
+class CancellingTerms:
+    """Two large terms of which one mostly takes back what the other adds.
+
+    That happens where features go together (longitude and latitude along a coast), so
+    neither term should be read without the other.
+
+    Attributes
+    ----------
+    first, second : tuple of str
+        Columns of the terms.
+    correlation : float
+        Of their contributions over the training rows; near -1.
+    class_ : object
+        In whose score; None if there is one.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    correlation: float
+    class_: object = None
+
+
 @dataclass(frozen=True, eq=False)
 class GlobalExplanation:
     """What a model says overall: the size of every term, and its shape.
@@ -46,12 +69,16 @@ class GlobalExplanation:
         constant.
     source : ShapeSource
         Works out curves and surfaces.
+    mean_score : ndarray of shape () or (C,), or None
+        Average score over the training rows; None if that isn't known.
     classes, scale, view : see `LocalExplanation`
     exact : bool
         True: no sampling is involved in shapes and sd.
     importance_over : str
         What the mean is taken over: ``"training rows"``, or ``"independent draws"``
         from the marginals for a model that was changed after training.
+    cancelling : tuple of CancellingTerms
+        Large terms that cancel each other over the training rows, the worst first.
     n_left_out : int
         Terms that aren't listed; those of least sd.
     """
@@ -63,16 +90,20 @@ class GlobalExplanation:
     feature_names: tuple[str, ...]
     feature_kinds: tuple[str, ...]
     source: ShapeSource
+    mean_score: Floats | None = None
     classes: tuple[Any, ...] | None = None
     scale: str = "prediction"
     view: str = "pure"
     exact: bool = True
     importance_over: str = "training rows"
+    cancelling: tuple[CancellingTerms, ...] = ()
     n_left_out: int = 0
 
     def __post_init__(self) -> None:
         for name in ("importance", "sd", "base"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+        if self.mean_score is not None:
+            object.__setattr__(self, "mean_score", frozen(self.mean_score))
         shape = (len(self.terms), *self.base.shape)
         for name in ("importance", "sd"):
             if getattr(self, name).shape != shape:

@@ -27,9 +27,10 @@ import torch
 from torch import Tensor
 
 from spam_core.explain.nodes import BLOCK, Scores
+from spam_core.explain.orders import Order
 from spam_core.explain.series import Series, exponential, inverse, logarithm, multiply
 from spam_core.explain.term_set import TermSet
-from spam_core.explain.terms import Order, TermAlgebra
+from spam_core.explain.terms import TermAlgebra
 
 
 def shapley_values(

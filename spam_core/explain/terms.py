@@ -26,68 +26,22 @@ Dubey, Radenovic, Mahajan: *Scalable Interpretability via Polynomials*, arXiv
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import factorial
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from spam_core.explain.nodes import CACHE, NodeScores, Scores
+from spam_core.explain.orders import VIEWS, Order, View, make_orders
+from spam_core.explain.products import evaluate_group, last_series, lowest
 from spam_core.explain.series import (
     Series,
-    constant,
     exponential,
-    inverse,
-    logarithm,
     multiply,
 )
-from spam_core.explain.term_set import Prefixes, TermSet
+from spam_core.explain.term_set import TermSet
 
-View = Literal["pure", "raw"]
-VIEWS: tuple[View, ...] = ("pure", "raw")
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """The components of one order, and their features' distribution.
-
-    Attributes
-    ----------
-    degree : int
-        The order l.
-    lam : Tensor of shape (C, R)
-        Weights of the components in each output.
-    mean : Tensor of shape (d, R)
-        E g_i under the training marginals.
-    moments : list of Tensor of shape (d, R) or None
-        E h_i**a / a! for a = 0..l; [1, 0, ...] in the raw view.
-    inverse, log : list of Tensor of shape (d, R) or None
-        Series 1 / e_i and log e_i.
-    """
-
-    degree: int
-    lam: Tensor
-    mean: Tensor
-    moments: Series
-    inverse: Series
-    log: Series
-
-    def components(self, rows: slice) -> Order:
-        """Return some of the components as an order of their own."""
-        return self._cut((slice(None), rows))
-
-    def feature(self, i: int) -> Order:
-        """Return the same components of one feature alone."""
-        return self._cut((slice(i, i + 1), slice(None)))
-
-    def _cut(self, part: tuple[slice, slice]) -> Order:
-        def cut(series: Series) -> Series:
-            return [c[part] if c is not None and c.ndim else c for c in series]
-
-        lam = self.lam[:, part[1]]
-        series = (cut(self.moments), cut(self.inverse), cut(self.log))
-        return Order(self.degree, lam, self.mean[part], *series)
+__all__ = ["VIEWS", "TermAlgebra", "View"]
 
 
 class TermAlgebra:
@@ -135,7 +89,7 @@ class TermAlgebra:
         self.bias = bias
         self.view = view
         self.nodes = nodes
-        self.orders = _orders(lam, nodes, view)
+        self.orders = make_orders(lam, nodes, view)
 
     @property
     def n_outputs(self) -> int:
@@ -212,7 +166,7 @@ class TermAlgebra:
         total = self.bias.new_zeros(1, self.n_outputs)
         for order, series, outside in self._of_feature(i, scores):
             last = last_series(series, outside, order.degree, 1)
-            total = total + _there(last[0]) @ order.lam.T
+            total = total + lowest(last[0]) @ order.lam.T
         return total
 
     def pair(self, i: int, j: int, scores_i: Scores, scores_j: Scores) -> Tensor:
@@ -304,7 +258,7 @@ class TermAlgebra:
         terms: TermSet,
     ) -> Tensor:
         """Return l! [t^l] P prod q_i / e_i summed over components, (n, T, C)."""
-        n = len(_there(next(iter(features.values()))[1]))
+        n = len(lowest(next(iter(features.values()))[1]))
         total = self.bias.new_zeros(n, len(terms), self.n_outputs)
         for order in self.orders:
             l = order.degree
@@ -315,155 +269,13 @@ class TermAlgebra:
         self, order: Order, features: Series, outside: Series, terms: TermSet
     ) -> Tensor:
         """Return what one order adds to `evaluate`, of shape (n, T, C)."""
-        n = len(_there(features[1]))
+        n = len(lowest(features[1]))
         parts = []
         for size, group in enumerate(terms.groups, start=1):
             if order.degree < size or not len(group):
                 parts.append(self.bias.new_zeros(n, len(group), self.n_outputs))
             else:
-                parts.append(_evaluate(order, features, outside, group))
+                parts.append(evaluate_group(order, features, outside, group))
         return (
             torch.cat(parts, 1) if parts else self.bias.new_zeros(n, 0, self.n_outputs)
         )
-
-
-def _orders(
-    lam: Mapping[int, Tensor], nodes: NodeScores | None, view: View
-) -> tuple[Order, ...]:
-    degrees = sorted(lam)
-    mean: Scores = {}
-    if nodes is not None:
-        mean = nodes.mean(lambda g: {l: g[l] for l in degrees})
-    orders = []
-    for l in degrees:
-        one = lam[l].new_ones(())
-        flat = constant(one, l)
-        if nodes is None or view == "raw":
-            average = mean.get(l, lam[l].new_zeros(1, 1))
-            orders.append(Order(l, lam[l], average, flat, flat, constant(one * 0, l)))
-            continue
-        # e_i(t): E h = 0, so the series has no linear part
-        moments = [one, None, *_central_moments(nodes, l, mean[l])]
-        moments = moments[: l + 1]
-        orders.append(
-            Order(l, lam[l], mean[l], moments, inverse(moments), logarithm(moments))
-        )
-    return tuple(orders)
-
-
-def _central_moments(nodes: NodeScores, l: int, mean: Tensor) -> list[Tensor]:
-    """Return E h**a / a! for a = 2..l, each of shape (d, R)."""
-
-    def powers(scores: Scores) -> dict[int, Tensor]:
-        centred = scores[l] - mean
-        power, out = centred, {}
-        for a in range(2, l + 1):
-            power = power * centred
-            out[a] = power / factorial(a)
-        return out
-
-    return list(nodes.mean(powers).values()) if l >= 2 else []
-
-
-def _there(coefficient: Tensor | None) -> Tensor:
-    """Return a coefficient that no view leaves out: the lowest of a q_i / e_i."""
-    assert coefficient is not None, "q_i has a linear part in every view"
-    return coefficient
-
-
-def last_series(features: Series, outside: Series, degree: int, size: int) -> Series:
-    """Combine a term's last feature with the outside.
-
-    Entry a is what multiplies t**a of the product over the other size - 1 features:
-    the sum over b of P_{l-a-b} (q/e)_b. Entries below a = size - 1 are None.
-    """
-    series: Series = [None] * degree
-    product = multiply(features, outside, degree)
-    for a in range(size - 1, degree):
-        series[a] = product[degree - a]
-    return series
-
-
-def prefix_series(features: Series, columns: Tensor, degree: int) -> Series:
-    """Multiply the series of some features.
-
-    Parameters
-    ----------
-    features : list of Tensor of shape (..., d, R) or None
-        Series of each feature.
-    columns : Tensor of shape (U, s)
-        Features to multiply, a set a row.
-    degree : int
-        Keep coefficients up to here.
-
-    Returns
-    -------
-    list of Tensor of shape (..., U, R) or None
-    """
-    result: Series = []
-    for k in range(columns.shape[1]):
-        factor: Series = [
-            None if c is None else c.index_select(-2, columns[:, k])
-            for c in features[: degree + 1]
-        ]
-        result = multiply(result, factor, degree) if result else factor
-    return result
-
-
-def _evaluate(order: Order, features: Series, outside: Series, group: Tensor) -> Tensor:
-    """Evaluate terms of one size in one order: (n, T, C)."""
-    size = group.shape[1]
-    last = last_series(features, outside, order.degree, size)
-    if size == 1:
-        return _there(last[0])[:, group[:, 0]] @ order.lam.T
-    shape = next(c for c in features if c is not None).shape
-    grouped = Prefixes.of(group, shape[1])
-    if grouped.shared_is_cheaper(shape[1], len(order.lam)):
-        return _by_product(order, features, last, grouped)
-    return _by_gathering(order, features, last, group)
-
-
-def _by_product(
-    order: Order, features: Series, last: Series, grouped: Prefixes
-) -> Tensor:
-    """All prefixes times all last features, as matrix products."""
-    n, d, width = next(c for c in features if c is not None).shape
-    n_outputs, top = len(order.lam), order.degree - 1
-    out = order.lam.new_empty(n, len(grouped.terms), n_outputs)
-    step = max(16, CACHE // max(1, n * max(d, width)))
-    for start in range(0, len(grouped), step):
-        stop = min(start + step, len(grouped))
-        columns = grouped.prefixes[start:stop]
-        first = int(columns[:, -1].min()) + 1  # prefixes are sorted by their last
-        prefix = prefix_series(features, columns, top)
-        pairs = [
-            (a, b[:, first:])
-            for a, b in zip(prefix, last, strict=True)
-            if a is not None and b is not None
-        ]
-        left = torch.cat([a for a, _ in pairs], -1)
-        terms, row, column = grouped.block(start, stop)
-        for c in range(n_outputs):
-            right = torch.cat([b * order.lam[c] for _, b in pairs], -1)
-            product = left @ right.transpose(1, 2)
-            out[:, terms, c] = product[:, row, column - first]
-    return out
-
-
-def _by_gathering(
-    order: Order, features: Series, last: Series, group: Tensor
-) -> Tensor:
-    """Term by term, a block at a time."""
-    n, _, width = next(c for c in features if c is not None).shape
-    step = max(1, CACHE // max(1, n * width))
-    parts = []
-    for start in range(0, len(group), step):
-        columns = group[start : start + step]
-        prefix = prefix_series(features, columns[:, :-1], order.degree - 1)
-        total: Tensor | None = None
-        for a, b in zip(prefix, last, strict=True):
-            if a is not None and b is not None:
-                part = a * b[:, columns[:, -1]]
-                total = part if total is None else total + part
-        parts.append(_there(total) @ order.lam.T)
-    return torch.cat(parts, 1)

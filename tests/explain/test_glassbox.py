@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from spam_core.data.encoding import Encoded, UnknownLevelWarning
+from spam_core.estimators.spam import SPAMRegressor
 from spam_core.explain import explain_global, explain_local, record_training
 from spam_core.explain.of_model import algebra_of, double_scores
 from spam_core.explain.record import TrainingRecord
@@ -260,6 +261,9 @@ def test_what_was_kept_of_training_survives_as_plain_arrays():
         assert ours.n_rows == theirs.n_rows
         np.testing.assert_array_equal(ours.importance, theirs.importance)
         np.testing.assert_array_equal(ours.sd, theirs.sd)
+        np.testing.assert_array_equal(ours.score_mean, theirs.score_mean)
+        np.testing.assert_array_equal(ours.score_sd, theirs.score_sd)
+        assert ours.cancelling == theirs.cancelling
     assert back.support is not None
     assert record.support is not None
     for pair, cells in record.support.cells.items():
@@ -268,6 +272,41 @@ def test_what_was_kept_of_training_survives_as_plain_arrays():
         np.testing.assert_array_equal(ours, theirs)
     empty = TrainingRecord.from_arrays(TrainingRecord(7).to_arrays())
     assert (empty.n_rows, dict(empty.summaries), empty.support) == (7, {}, None)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_average_score_is_kept_beside_the_base(task):
+    model = fitted(task, 2)
+    overall = model.explain_global()
+    expected = score_of(model, table()).mean(axis=0)
+    np.testing.assert_allclose(overall.mean_score, expected, rtol=1e-9)
+    assert explain_global(model.model_, model.encoder_).mean_score is None
+
+
+def test_terms_that_cancel_are_named():
+    """Two columns that are nearly one; the target is their difference."""
+    rng = np.random.default_rng(0)
+    north = rng.uniform(size=400)
+    frame = pd.DataFrame(
+        {
+            "north": north,
+            "east": north + 0.1 * rng.normal(size=400),
+            "size": rng.uniform(size=400),
+        }
+    )
+    settings = {"n_members": 2, "n_knots": 8, "max_epochs": 60, "patience": 60}
+    model = SPAMRegressor(
+        order=1, regularization="light", random_state=0, **settings
+    ).fit(frame, 20 * (frame["north"] - frame["east"]) + frame["size"])
+    overall = model.explain_global()
+    worst = overall.cancelling[0]
+    assert {worst.first, worst.second} == {("north",), ("east",)}
+    assert worst.correlation < -0.9
+    assert worst.class_ is None
+    arrays = model.training_record_.to_arrays()
+    back = TrainingRecord.from_arrays(arrays).summaries["pure"].cancelling
+    assert back == model.training_record_.summaries["pure"].cancelling
+    assert fitted("regression", 2).explain_global().cancelling == ()
 
 
 def test_weights_count_in_importance():

@@ -67,9 +67,9 @@ def test_small_tiles_change_nothing(view, shared, monkeypatch):
     expected = term_sd(model.algebra(view), terms)
     monkeypatch.setattr(Prefixes, "shared_is_cheaper", lambda *_: shared)
     for block in (40, 150, 400):
-        for name in ("spread", "nodes"):
+        for name in ("grams", "nodes"):
             monkeypatch.setattr(f"spam_core.explain.{name}.BLOCK", block)
-        for name in ("nodes", "terms"):
+        for name in ("nodes", "products"):
             monkeypatch.setattr(f"spam_core.explain.{name}.CACHE", block)
         sd = term_sd(model.algebra(view), terms)
         torch.testing.assert_close(sd, expected, rtol=1e-10, atol=1e-10)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from spam_core.explain import terms as terms_module
+from spam_core.explain import products
 from spam_core.explain.nodes import NodeScores
 from spam_core.explain.term_set import Prefixes, TermSet, count_terms
 from spam_core.explain.terms import TermAlgebra
@@ -195,7 +195,7 @@ def test_small_blocks_change_nothing(shared, monkeypatch):
     some = TermSet.of(terms[::3], model.d)
     _, expected_some, _ = split(model, "pure", some)
     monkeypatch.setattr(Prefixes, "shared_is_cheaper", lambda *_: shared)
-    for name in ("terms", "nodes"):
+    for name in ("products", "nodes"):
         monkeypatch.setattr(f"spam_core.explain.{name}.CACHE", 40)
     _, values, _ = split(model, "pure")
     _, values_some, _ = split(model, "pure", some)
@@ -207,13 +207,13 @@ def test_the_cost_rule_uses_both_ways(monkeypatch):
     """Few terms of many features are gathered, all of them aren't."""
     used = []
     for name in ("_by_product", "_by_gathering"):
-        original = getattr(terms_module, name)
+        original = getattr(products, name)
 
         def spy(*args, name=name, original=original):
             used.append(name)
             return original(*args)
 
-        monkeypatch.setattr(terms_module, name, spy)
+        monkeypatch.setattr(products, name, spy)
     model = toy(8, orders=(2,), d=120)
     split(model, "pure")
     assert set(used) == {"_by_product"}
