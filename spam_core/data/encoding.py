@@ -7,7 +7,6 @@ Every feature map starts from these, so missing and unknown cells follow one rul
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -50,6 +49,7 @@ from spam_core.data.levels import (
     to_objects,
 )
 from spam_core.data.marginals import choose_knots, gauss_nodes
+from spam_core.data.telling import warn_caller
 
 __all__ = [
     "MISSING",
@@ -186,18 +186,14 @@ class TableEncoder:
         self.marginals = pad(marginals)
         self.train_ = stack(columns)
         if identifiers:
-            warnings.warn(
+            warn_caller(
                 "These columns look like identifiers, having a different text in most "
                 f"rows, so they are left out: {', '.join(identifiers)}",
-                UserWarning,
-                stacklevel=2,
             )
         if constant:
-            warnings.warn(
+            warn_caller(
                 "These columns are constant or all missing, so they can't contribute: "
                 f"{constant}",
-                UserWarning,
-                stacklevel=2,
             )
         return self
 
@@ -278,10 +274,9 @@ class TableEncoder:
                 levels += f" and {len(shown) - 5} more" if len(shown) > 5 else ""
                 unseen.append(f"{feature.name}: {levels} ({int(unknown.sum())} rows)")
         if unseen:
-            warnings.warn(
+            warn_caller(
                 "Levels that training never saw contribute 0: " + "; ".join(unseen),
                 UnknownLevelWarning,
-                stacklevel=2,
             )
         return stack(columns)
 

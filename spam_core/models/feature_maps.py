@@ -222,6 +222,8 @@ class FeatureMap(nn.Module):
         weights = torch.zeros(
             self.n_columns, 1, 1, dtype=torch.float64, requires_grad=True
         )
+        if not self.n_columns:  # no column of the table varies
+            return weights.detach().flatten()
         with torch.enable_grad():
             scores = self.scores(marginals.nodes, 1, self.table(weights))
             total = (scores[:, :, 0, 0] * marginals.weights).sum()

@@ -217,6 +217,6 @@ class BasisMap(NetworkMap):
         hidden = inputs.T.reshape(1, d * n, 1)
         for layer in self._layers(order):
             hidden = layer(hidden).relu()
-        bases = hidden.reshape(self.n_members, d, n, -1)
+        bases = hidden.reshape(self.n_members, d, n, self.n_bases)
         mixed: Tensor = bases @ self.mixing[str(order)]
         return mixed
