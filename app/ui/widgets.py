@@ -98,12 +98,10 @@ def need_model(dataset: str, name: str = "spam") -> compute.Model:
 def training_status(dataset: str) -> None:
     """Show how far training is, and reload the page when a model is ready."""
     run = compute.run(dataset)
-    if run.state == "done":
-        return
-    if run.finished:
-        _ended(dataset, run)
-        return
-    _watch(dataset, len(run.fitted))
+    if not run.finished:
+        _watch(dataset, len(run.fitted))
+    elif run.state != "done" and run.fitted:
+        _ended(dataset, run)  # a page without its model says so itself
 
 
 @st.fragment(run_every=0.5)
@@ -154,15 +152,31 @@ def chart(figure: go.Figure, key: str, **settings: Any) -> Any:
     return shown
 
 
-def follow_click(event: Any, pairs: list[tuple[str, str]]) -> None:
-    """Choose the pair whose cell was clicked on the interaction matrix."""
+def pick_pair(pairs: list[tuple[str, str]], event: Any) -> tuple[str, str]:
+    """Let the visitor choose a pair by name, or by a click on the matrix.
+
+    Parameters
+    ----------
+    pairs : list of (str, str)
+        The most important first.
+    event : object
+        What the matrix's chart returned.
+    """
+    named = {" × ".join(pair): pair for pair in pairs}
     points = event.selection.points if event is not None else []
-    if not points:
-        return
-    names = [html.unescape(name) for name in points[0]["customdata"][:2]]
-    for pair in pairs:
-        if set(pair) == set(names):
-            session.choose(session.PAIR, pair, because=tuple(names))
+    if points:
+        clicked = {html.unescape(name) for name in points[0]["customdata"][:2]}
+        for name, pair in named.items():
+            if set(pair) == clicked:
+                session.choose(session.PAIR, name, because=name)
+    session.keep_valid(session.PAIR, list(named))
+    chosen = st.selectbox(
+        "Pair, most important first",
+        list(named),
+        key=session.PAIR,
+        persist_state="session",
+    )
+    return named[chosen]
 
 
 def pick_row(table: Table) -> int:

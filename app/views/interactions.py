@@ -26,23 +26,15 @@ event = widgets.chart(
     on_select="rerun",
     selection_mode="points",
 )
-widgets.follow_click(event, pairs)
-session.keep_valid(session.PAIR, pairs)
-first, second = st.selectbox(
-    "Pair, most important first",
-    pairs,
-    format_func=" × ".join,
-    key=session.PAIR,
-    persist_state="session",
-)
+first, second = widgets.pick_pair(pairs, event)
 largest = compute.ranked(model.path, dataset, view, class_, 1)[0]
 own, best = (
     compute.size(model.path, dataset, view, class_, term)
     for term in ((first, second), largest)
 )
 st.markdown(
-    f"On average this pair adds or takes away {text.number(own)}. The largest column by "
-    f"itself, {text.literal(largest[0])}, adds or takes away {text.number(best)}."
+    f"On average this pair adds or takes away {text.number(own)}. The largest column "
+    f"by itself, {text.literal(largest[0])}, adds or takes away {text.number(best)}."
 )
 figure = plots.surface(
     compute.surface(model.path, view, first, second),

@@ -19,14 +19,19 @@ def open_app(dataset: str = "gapminder", view: str = "overview.py") -> AppTest:
     at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=TIMEOUT).run()
     if dataset != "gapminder":
         at.selectbox(key="dataset").select(dataset).run()
+    wait_until_trained(at)
+    if view != "overview.py":
+        at.switch_page(f"views/{view}").run()
+    return at
+
+
+def wait_until_trained(at: AppTest) -> None:
+    """Run the page again until no training is under way."""
     deadline = time.monotonic() + TIMEOUT
     while at.get("progress"):
         assert time.monotonic() < deadline, "training takes too long"
         time.sleep(0.2)
         at.run()
-    if view != "overview.py":
-        at.switch_page(f"views/{view}").run()
-    return at
 
 
 def charts(at: AppTest) -> list[dict[str, Any]]:

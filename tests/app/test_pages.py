@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
+from conftest import ROOT
 from numpy.testing import assert_allclose
+from streamlit.testing.v1 import AppTest
 
 from spam_core import load_dataset
-from tests.app.helpers import DATASETS, VIEWS, charts, open_app, texts
+from tests.app.helpers import (
+    DATASETS,
+    VIEWS,
+    charts,
+    open_app,
+    texts,
+    wait_until_trained,
+)
+from ui import compute
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
@@ -70,7 +82,11 @@ def test_another_class_is_another_explanation() -> None:
     at.selectbox(key="class").select("class_2").run()
     (second,) = charts(at)
     assert "class_2" in second["layout"]["yaxis"]["title"]["text"]
-    assert first["data"][-2]["y"] != second["data"][-2]["y"]
+    lines = [
+        next(trace["y"] for trace in figure["data"] if "meta" in trace)
+        for figure in (first, second)
+    ]
+    assert lines[0] != lines[1]
 
 
 def test_choosing_a_column_draws_that_column() -> None:
@@ -94,7 +110,7 @@ def test_choosing_a_pair_draws_that_pair() -> None:
     at = open_app("gapminder", "interactions.py")
     box = at.selectbox(key="pair")
     for option in box.options:
-        at.selectbox(key="pair").select_index(box.options.index(option)).run()
+        at.selectbox(key="pair").select(option).run()
         assert not at.exception
         assert charts(at)[1]["layout"]["title"]["text"] == option
 
@@ -108,3 +124,48 @@ def test_choices_survive_a_change_of_page_and_of_data() -> None:
     at.selectbox(key="dataset").select("breast_cancer").run()
     assert not at.exception
     assert at.selectbox(key="feature").value != "year"
+
+
+@pytest.fixture
+def no_runs() -> Iterator[None]:
+    """Forget the trainings before and after, so that this one is new."""
+    compute._built_in_run.clear()
+    yield
+    compute._built_in_run.clear()
+
+
+@pytest.mark.usefixtures("no_runs")
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_failed_training_is_told_and_can_be_tried_again(monkeypatch, view) -> None:
+    monkeypatch.setitem(compute._FAST, "spam", {"order": 9})
+    at = open_app("wine", view)
+    assert not at.exception
+    (error,) = at.error
+    assert "order" in error.value
+    assert not at.get("plotly_chart")
+    monkeypatch.undo()
+    monkeypatch.setenv("SPAM_FAST", "1")
+    (again,) = [button for button in at.button if button.label == "Train again"]
+    again.click().run()
+    wait_until_trained(at)
+    assert not at.exception
+    assert at.get("plotly_chart")
+
+
+@pytest.mark.usefixtures("no_runs")
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_without_its_model_yet_says_so(monkeypatch, view) -> None:
+    params = {"n_members": 2, "max_epochs": 100_000, "patience": 100_000}
+    monkeypatch.setitem(compute._FAST, "spam", params)
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60).run()
+    if view != "overview.py":
+        at.switch_page(f"views/{view}").run()
+    assert not at.exception
+    assert "is being trained" in at.info[0].value
+    assert not at.get("plotly_chart")
+    run = compute.run("gapminder")
+    run.cancel()
+    assert run.wait(10)
+    at.run()
+    assert not at.exception
+    assert at.warning[0].value == "Training was cancelled."
