@@ -215,7 +215,7 @@ class ClassificationTarget(ClassifierMixin):
         if len(classes) < 2:
             raise ValueError(
                 "A classifier needs samples of at least 2 classes in the data, but the "
-                f"data contains only one class: {classes[0]!r}"
+                f"data contains only one class: {classes.tolist()[0]!r}"
             )
         counts = np.bincount(index)
         rare = classes[counts < 2]

@@ -95,7 +95,7 @@ class GradientEstimator(TabularEstimator):
                 if len(labels) < 2:
                     raise ValueError(
                         "A classifier needs at least 2 classes with positive weight, "
-                        f"got only one class: {labels[0]!r}"
+                        f"got only one class: {labels.tolist()[0]!r}"
                     )
         weight = weight / weight.mean()
         encoder = self._make_encoder()
