@@ -49,7 +49,7 @@ TARGETS: dict[str, tuple[Any, list[Any]]] = {
 @pytest.mark.parametrize("name", TARGETS)
 def test_o07_labels_come_back_as_they_were_given(kind: str, name: str) -> None:
     y, classes = TARGETS[name]
-    model = classifier(kind, max_epochs=8).fit(X90, y)
+    model = classifier(kind, max_epochs=8 if kind == "spam" else 40).fit(X90, y)
     assert model.classes_.tolist() == classes
     assert {type(c) for c in model.classes_.tolist()} == {type(classes[0])}
     check_fit(model, X90)
@@ -128,13 +128,13 @@ def with_gaps(values: Any, gaps: int) -> Any:
         (np.linspace(0, 1, 50), r"Unknown label type: continuous"),
         (
             HALF[:49],
-            r"^Found input variables with inconsistent numbers of samples: expected one "
-            r"target for each of 50 rows, got 49\.$",
+            r"^Found input variables with inconsistent numbers of samples: expected "
+            r"one target for each of 50 rows, got 49\.$",
         ),
         (
             with_gaps(["a", 1] * 25, 0),
-            r"^Expected labels of one type, got a mixture of \['int', 'str'\]\. Convert "
-            r"them, for example with y\.astype\(str\)\.$",
+            r"^Expected labels of one type, got a mixture of \['int', 'str'\]\. "
+            r"Convert them, for example with y\.astype\(str\)\.$",
         ),
         (None, r"requires y to be passed, but the target y is None"),
         (
