@@ -1,7 +1,8 @@
 """Explanations: what a model says about a row, and overall, as values.
 
-A SPAM explains itself exactly (`explain_local`, `explain_global`); every method returns
-the same `LocalExplanation`.
+A SPAM explains itself exactly (`explain_local`, `explain_global`); LIME and KernelSHAP
+explain any model from outside. Every method returns the same `LocalExplanation`. The
+packages lime and shap are loaded when they are first used.
 """
 
 from spam_core.explain.explanation import (
@@ -11,15 +12,29 @@ from spam_core.explain.explanation import (
     Surface,
 )
 from spam_core.explain.glassbox import explain_global, explain_local
+from spam_core.explain.posthoc import (
+    CostEstimate,
+    estimate_cost,
+    estimate_evaluations,
+    explain_kernel_shap,
+    explain_lime,
+    sample_background,
+)
 from spam_core.explain.record import TrainingRecord, record_training
 
 __all__ = [
+    "CostEstimate",
     "Curve",
     "GlobalExplanation",
     "LocalExplanation",
     "Surface",
     "TrainingRecord",
+    "estimate_cost",
+    "estimate_evaluations",
     "explain_global",
+    "explain_kernel_shap",
+    "explain_lime",
     "explain_local",
     "record_training",
+    "sample_background",
 ]

@@ -81,8 +81,8 @@ class LocalExplanation:
         terms fail to explain.
     unknown : bool ndarray of shape (n, d), or None
         Cells that training never saw.
-    local_fit : ndarray of shape (n,), or None
-        R2 of a surrogate in the row's neighbourhood.
+    local_fit : ndarray of shape (n,) or (n, C), or None
+        R2 of a surrogate in the row's neighbourhood, for several classes of each.
 
     Raises
     ------
@@ -158,6 +158,8 @@ class LocalExplanation:
             "unknown": (n, d),
             "local_fit": (n,),
         }
+        if self.local_fit is not None and self.local_fit.ndim == 2:
+            wanted["local_fit"] = (n, *outputs)  # a surrogate for each class
         for name, shape in wanted.items():
             value = getattr(self, name)
             if value is not None and value.shape != shape:

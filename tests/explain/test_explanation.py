@@ -55,6 +55,7 @@ class TestConstruction:
             {"interactions": np.zeros((1, 3, 2))},
             {"unknown": np.zeros((1, 2))},
             {"local_fit": np.zeros(2)},
+            {"local_fit": np.zeros((1, 2))},
         ],
     )
     def test_shapes_that_disagree_are_refused(self, changes):
