@@ -121,7 +121,10 @@ def fit(
     """
     model = build(spec, table, None if progress is None else [progress])
     X, y = rows_of(table, "train", "validation")
-    model.fit(X, y)
+    if table.groups is None:
+        model.fit(X, y)
+    else:  # what is held out must be new in the same way as the test rows are
+        model.fit(X, y, groups=table.groups.loc[y.index])
     if progress is not None and "callbacks" in model.get_params(deep=False):
         model.set_params(callbacks=None)  # a saved model must not drag them along
     return model

@@ -179,6 +179,26 @@ def check_weight(
     return np.asarray(weight, dtype=np.float64)
 
 
+def check_groups(groups: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
+    """Return groups as integer codes; missing ones are one group.
+
+    Raises
+    ------
+    ValueError
+        If there isn't one for each row, or all are the same.
+    """
+    if groups is None:
+        return None
+    codes, names = pd.factorize(np.asarray(groups, dtype=object), use_na_sentinel=False)
+    if codes.shape != (n_rows,):
+        raise ValueError(
+            f"Expected one group for each of {n_rows} rows, got {len(codes)}"
+        )
+    if len(names) < 2:
+        raise ValueError("Expected at least 2 groups, got 1: nothing can be held out")
+    return codes.astype(np.int64)
+
+
 class RegressionTarget(RegressorMixin):
     """Standardises a numeric target; mixed into regressors."""
 

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,8 +24,7 @@ from spam_core.training.fit import (
     initial_bias,
     resolve_device,
 )
-from spam_core.training.loop import TrainingData, train
-from spam_core.training.splits import held_out
+from spam_core.training.loop import train
 
 _BLOCK_ROWS = 8192
 
@@ -104,25 +102,8 @@ class _DNN(GradientEstimator):
         network.to(device)
         if device.type != "cpu":
             network.generator = torch.Generator(device).manual_seed(seed)
-        strata = None if problem.task == "regression" else problem.target
-        held = torch.from_numpy(
-            held_out(
-                len(problem.target),
-                1,
-                self.validation_fraction,
-                np.random.default_rng(seed),
-                strata,  # type: ignore[arg-type]
-            )
-        )
-        kind = torch.long if problem.task == "multiclass" else torch.float32
-        weight = torch.from_numpy(problem.weight).float()[:, None]
-        data = TrainingData(
-            problem.rows.to(device, torch.float32),
-            torch.from_numpy(problem.target).to(device, kind),
-            (weight * ~held).to(device),
-            (weight * held).to(device),
-            problem.task,
-        )
+        held = problem.held_out(1, self.validation_fraction, seed)
+        data = problem.training_data(held, device)
         config = default_config(
             len(problem.target),
             learning_rate=self.learning_rate,

@@ -20,6 +20,7 @@ from spam_core.estimators.base import (
     ClassificationTarget,
     RegressionTarget,
     TabularEstimator,
+    check_groups,
     check_weight,
 )
 from spam_core.models.feature_maps import Layout
@@ -56,7 +57,7 @@ class GradientEstimator(TabularEstimator):
         Wall time of `fit`.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Fit to a table as it is.
 
         Parameters
@@ -67,6 +68,9 @@ class GradientEstimator(TabularEstimator):
             Numbers for a regressor, labels of any one type for a classifier.
         sample_weight : array-like of shape (n,), optional
             Rows of weight 0 are left out; only ratios matter.
+        groups : array-like of shape (n,), optional
+            What rows belong to, such as a person or a country. Rows of one group are
+            held out together, so that the model is chosen for new groups.
 
         Returns
         -------
@@ -84,11 +88,13 @@ class GradientEstimator(TabularEstimator):
         target = self._read_target(y, len(frame))
         labels, target = target if isinstance(target, tuple) else (None, target)
         weight = check_weight(sample_weight, frame)
+        group_of = check_groups(groups, len(frame))
         if len(frame) < 2:
             raise ValueError(f"Expected at least 2 rows, got n_samples={len(frame)}")
         keep = weight > 0
         if not keep.all():
             frame, target, weight = frame[keep], target[keep], weight[keep]
+            group_of = None if group_of is None else group_of[keep]
             if labels is not None:
                 present, target = np.unique(target, return_inverse=True)
                 labels = labels[present]
@@ -115,6 +121,7 @@ class GradientEstimator(TabularEstimator):
             n_outputs,
             Layout.of(encoder.features),
             encoder.marginals,
+            group_of,
         )
         training = self._train(problem, self._random_seed(), offset, factor)
         # only now is the estimator changed: an interrupted fit leaves it as it was

@@ -49,6 +49,8 @@ class Problem:
         C.
     layout : Layout
     marginals : Marginals
+    groups : ndarray of shape (n,), optional
+        Rows of one group are held out together.
     """
 
     rows: Encoded
@@ -58,6 +60,30 @@ class Problem:
     n_outputs: int
     layout: Layout
     marginals: Marginals
+    groups: NDArray[np.int64] | None = None
+
+    def held_out(self, n_members: int, fraction: float, seed: int) -> NDArray[np.bool_]:
+        """Mark the rows that each member holds out, (n, M)."""
+        regression = self.task == "regression"
+        strata = None if regression else self.target.astype(np.int64)
+        rng = np.random.default_rng(seed)
+        n = len(self.target)
+        return held_out(n, n_members, fraction, rng, strata, self.groups)
+
+    def training_data(
+        self, held: NDArray[np.bool_], device: torch.device
+    ) -> TrainingData:
+        """Rows on a device, in float32, weighted for members that hold rows out."""
+        kind = torch.long if self.task == "multiclass" else torch.float32
+        weight = torch.from_numpy(self.weight).float()[:, None]
+        mask = torch.from_numpy(held)
+        return TrainingData(
+            self.rows.to(device, torch.float32),
+            torch.from_numpy(self.target).to(device, kind),
+            (weight * ~mask).to(device),
+            (weight * mask).to(device),
+            self.task,
+        )
 
 
 @dataclass(frozen=True)
@@ -116,11 +142,8 @@ def fit_spam(
     offset, factor : float
         Undo the target's standardisation.
     """
-    rng = np.random.default_rng(seed)
-    strata = None if problem.task == "regression" else problem.target.astype(np.int64)
     n, members = len(problem.target), settings.n_members
-    fraction = settings.validation_fraction
-    mask = held_out(n, members, fraction, rng, strata)
+    mask = problem.held_out(members, settings.validation_fraction, seed)
     choices = _candidates(settings)
     if not mask.any():
         choices = choices[-1:]  # nothing to compare on: the most cautious
@@ -164,13 +187,9 @@ class _Run:
         factor: float,
     ) -> None:
         self.problem, self.settings = problem, settings
-        self.held, self.device = torch.from_numpy(held), device
+        self.held, self.device = held, device
         self.factor = factor
         self.offset = torch.tensor([offset], dtype=torch.float64)
-        self.rows = problem.rows.to(device, torch.float32)
-        kind = torch.long if problem.task == "multiclass" else torch.float32
-        self.target = torch.from_numpy(problem.target).to(device, kind)
-        self.weight = torch.from_numpy(problem.weight).float()[:, None]
 
     def train(
         self,
@@ -201,14 +220,8 @@ class _Run:
         ensemble.to(self.device)
         if self.device.type != "cpu":
             ensemble.generator = torch.Generator(self.device).manual_seed(seed)
-        held = self.held[:, folds].repeat(1, len(choices))
-        data = TrainingData(
-            self.rows,
-            self.target,
-            (self.weight * ~held).to(self.device),
-            (self.weight * held).to(self.device),
-            problem.task,
-        )
+        held = np.tile(self.held[:, folds], (1, len(choices)))
+        data = problem.training_data(held, self.device)
         result = train(
             ensemble, data, config, generator, [hooks], n_groups=len(choices)
         )

@@ -14,6 +14,7 @@ def held_out(
     fraction: float,
     rng: np.random.Generator,
     strata: NDArray[np.int64] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
     """Mark the rows that each member holds out for validation.
 
@@ -31,6 +32,9 @@ def held_out(
     strata : ndarray of shape (n_rows,), optional
         Classes; each is spread evenly over the order, so that every window has its
         share of each, and a class with one row is never wholly held out.
+    groups : ndarray of shape (n_rows,), optional
+        Rows that belong together, such as a person's visits: all are held out or none
+        is. Classes are then not spread evenly.
 
     Returns
     -------
@@ -44,7 +48,13 @@ def held_out(
     """
     order = rng.permutation(n_rows)
     place = np.empty(n_rows)
-    if strata is None:
+    if groups is not None:
+        _, group, size = np.unique(groups, return_inverse=True, return_counts=True)
+        shuffled = rng.permutation(len(size))
+        middle = np.empty(len(size))
+        middle[shuffled] = np.cumsum(size[shuffled]) - size[shuffled] / 2
+        place = middle[group] / n_rows
+    elif strata is None:
         place[order] = (np.arange(n_rows) + 0.5) / n_rows
     else:
         for stratum in np.unique(strata):
@@ -57,9 +67,9 @@ def held_out(
         return mask
     for member in range(n_members):
         mask[:, member] = (place - member / n_members) % 1.0 < fraction
-    groups = np.zeros(n_rows, dtype=np.int64) if strata is None else strata
-    for group in np.unique(groups):
-        rows = np.flatnonzero(groups == group)
+    classes = np.zeros(n_rows, dtype=np.int64) if strata is None else strata
+    for label in np.unique(classes):
+        rows = np.flatnonzero(classes == label)
         lost = mask[rows].all(0)  # members that would train without the class
         mask[np.ix_(rows, lost)] = False
     if round(fraction * n_rows) < 1 or mask.any(1).sum() < 2:
