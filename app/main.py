@@ -1,10 +1,17 @@
 """Entry of the dashboard: the table of pages and what all of them share."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from ui import widgets
 
-st.set_page_config(page_title="SPAM", page_icon=":material/functions:", layout="wide")
+st.set_page_config(
+    page_title="SPAM",
+    # an icon by name would be fetched from the network
+    page_icon=str(Path(__file__).with_name("icon.svg")),
+    layout="wide",
+)
 page = st.navigation(
     {
         "The model": [
@@ -32,7 +39,10 @@ page = st.navigation(
 )
 with st.sidebar:
     dataset = widgets.pick_dataset()
-    widgets.training_status(dataset)
-    widgets.pick_class(dataset)
+    # what comes and goes has a place of its own, so that the rest stays where it is
+    with st.container():
+        widgets.pick_class(dataset)
     widgets.pick_view()
+    with st.container():
+        widgets.training_status(dataset)
 page.run()

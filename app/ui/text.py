@@ -65,6 +65,17 @@ def literal(text: object) -> str:
     return re.sub(r"\\:(?=[\w+])", "\\:\u2060", escaped)
 
 
+def beside(value: float, largest: float) -> str:
+    """Write a size that stands beside a larger one, without digits of noise.
+
+    Examples
+    --------
+    >>> beside(0.25, 1.0), beside(4e-35, 1.0)
+    ('0.25', 'practically nothing')
+    """
+    return "practically nothing" if value < 1e-4 * largest else number(value)
+
+
 def score_text(value: float | None) -> str:
     """Write a metric, or that there is none."""
     return "n/a" if value is None else number(float(value))

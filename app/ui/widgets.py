@@ -195,7 +195,7 @@ def pick_row(table: Table) -> int:
 
 def column_note(table: Table, column: str) -> None:
     """Say what a column means, where that is known."""
-    if column in table.columns:
+    if table.columns.get(column, column) != column:
         st.caption(f"{literal(column)}: {literal(table.columns[column])}")
 
 
@@ -209,7 +209,7 @@ def outcome(
         st.metric(
             f"Predicted {literal(table.target)}",
             f"{number(score)}{unit}",
-            delta=f"really {number(float(truth))}",
+            delta=f"in fact {number(float(truth))}",
             delta_color="off",
             delta_arrow="off",
         )
@@ -219,7 +219,7 @@ def outcome(
     st.metric(
         f"Predicted {literal(table.target)}",
         f"{literal(likeliest)}, {100 * shares[likeliest]:.1f} %",
-        delta=f"really {literal(real)}",
+        delta=f"in fact {literal(real)}",
         delta_color="off",
         delta_arrow="off",
     )

@@ -20,6 +20,13 @@ if not pairs:
     st.info("This model has no pair terms: it was trained with order 1.")
     st.stop()
 
+largest = compute.ranked(model.path, dataset, view, class_, 1)[0]
+best = compute.size(model.path, dataset, view, class_, largest)
+if compute.size(model.path, dataset, view, class_, pairs[0]) < 0.01 * best:
+    st.info(
+        "Pairs hardly matter to this model: the largest says less than a hundredth of "
+        "what the largest column says by itself."
+    )
 event = widgets.chart(
     plots.matrix(terms, class_=class_, clickable=True),
     key="matrix",
@@ -27,13 +34,9 @@ event = widgets.chart(
     selection_mode="points",
 )
 first, second = widgets.pick_pair(pairs, event)
-largest = compute.ranked(model.path, dataset, view, class_, 1)[0]
-own, best = (
-    compute.size(model.path, dataset, view, class_, term)
-    for term in ((first, second), largest)
-)
+own = compute.size(model.path, dataset, view, class_, (first, second))
 st.markdown(
-    f"On average this pair adds or takes away {text.number(own)}. The largest column "
+    f"On average this pair adds or takes away {text.beside(own, best)}. The largest column "
     f"by itself, {text.literal(largest[0])}, adds or takes away {text.number(best)}."
 )
 figure = plots.surface(
@@ -43,6 +46,7 @@ figure = plots.surface(
     class_=class_,
     scale=terms.scale,
     classes=terms.classes,
+    largest=best,
     bulk=tuple(compute.curve(model.path, view, name).bulk for name in (first, second)),
 )
 widgets.chart(figure, key="surface")

@@ -89,7 +89,8 @@ def importance(
         orientation="h",
         customdata=[theme.literal(name) for name in names],
         marker={"color": colours},
-        text=[theme.number(value) for value in shown],
+        # rounding noise beside a large term is no number to print
+        text=[theme.number(v if v > 1e-6 * max(shown) else 0.0) for v in shown],
         textposition="auto",
         cliponaxis=False,
         hovertemplate=f"%{{customdata}}<br>{what}: %{{x:.4g}}<extra></extra>",

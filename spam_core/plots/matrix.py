@@ -106,11 +106,7 @@ def matrix(
         hoverongaps=False,
         xgap=1 if len(order) <= _MANY_FEATURES else 0,
         ygap=1 if len(order) <= _MANY_FEATURES else 0,
-        colorbar={
-            "title": {"text": theme.literal(f"{what} to {label}"), "side": "right"},
-            "thickness": 14,
-            "exponentformat": "power",
-        },
+        colorbar={"thickness": 14, **theme.NUMBERS},
         hovertemplate=(
             "%{customdata[1]} × %{customdata[0]}<br>"
             f"{what}: %{{z:.4g}}<extra></extra>"
@@ -140,6 +136,7 @@ def matrix(
         figure,
         title=theme.literal("Interactions" if title is None else title),
         alt=_alt(order, z, what, label),
+        note=theme.literal(f"Colour: {what} to {label}"),
         height=int(np.clip(200 + 22 * len(order), 380, 900)),
     )
 

@@ -27,6 +27,7 @@ def surface(
     scale: str | None = None,
     classes: Sequence[Any] | None = None,
     bulk: tuple[Window | None, Window | None] = (None, None),
+    largest: float = 0.0,
     title: str | None = None,
 ) -> go.Figure:
     """Draw the pair term of two features.
@@ -50,6 +51,10 @@ def surface(
     bulk : (x, y), default=(None, None)
         Where numeric axes open, each a pair of ends or None for all: the ``bulk`` of
         the two curves. Taken from a GlobalExplanation.
+    largest : float, default=0.0
+        Size of the model's largest term. The scale reaches at least to a hundredth of
+        it, so that a pair that doesn't matter looks flat. Taken from a
+        GlobalExplanation.
     title : str, optional
         Title; by default both names.
 
@@ -88,6 +93,7 @@ def surface(
         whole, value = value, value.surface(first, second)
         if hasattr(whole, "curve") and bulk == (None, None):
             bulk = whole.curve(first).bulk, whole.curve(second).bulk
+        largest = max(largest, float(np.max(whole.importance, initial=0.0)))
         scale = whole.scale if scale is None else scale
         classes = whole.classes if classes is None else classes
         known = getattr(whole, "feature_names", None)
@@ -119,6 +125,7 @@ def surface(
         upper=upper,
         missing_x=beside[0],
         missing_y=beside[1],
+        floor=largest / 100,
         window_x=opening(value.x, bulk[0]),
         window_y=opening(value.y, bulk[1]),
     )

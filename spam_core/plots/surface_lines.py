@@ -104,17 +104,21 @@ def draw_lines(pair: Pair) -> go.Figure:
     window = pair.window_y if flip else pair.window_x
     if window is not None:
         figure.update_xaxes(range=axis_range(window), row=1, col=1)
-        figure.update_yaxes(range=_height(pair, numbers, window, flip), row=1)
+    figure.update_yaxes(range=_height(pair, numbers, window, flip), row=1)
     figure.update_layout(showlegend=True, legend_title_text=level_shown)
     return figure
 
 
-def _height(pair: Pair, numbers: Any, window: Window, flip: bool) -> list[float]:
+def _height(pair: Pair, numbers: Any, window: Window | None, flip: bool) -> list[float]:
     """Range of y that holds what the opening view shows."""
-    inside = (np.asarray(numbers) >= window[0]) & (np.asarray(numbers) <= window[1])
+    numbers = np.asarray(numbers)
+    inside = np.ones(len(numbers), dtype=bool)
+    if window is not None:
+        inside = (numbers >= window[0]) & (numbers <= window[1])
     beside = (pair.missing_y if flip else pair.missing_x).values()
     shown = pair.z[:, inside] if flip else pair.z[inside]
-    seen = np.concatenate([[0.0], shown.ravel(), *beside])
+    ends = [-pair.floor, 0.0, pair.floor]
+    seen = np.concatenate([ends, shown.ravel(), *beside])
     low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
     pad = 0.06 * (high - low) or 1.0
     return [low - pad, high + pad]

@@ -31,6 +31,8 @@ class Pair:
         Levels of x that aren't numbers, against y.
     missing_y : dict of str to ndarray of shape (nx,)
         Levels of y that aren't numbers, against x.
+    floor : float
+        Size that scales reach at least, so that a pair that doesn't matter looks flat.
     window_x, window_y : (low, high) or None
         Where the axes open; None for all.
     """
@@ -44,6 +46,7 @@ class Pair:
     upper: Floats | None
     missing_x: Mapping[str, Floats]
     missing_y: Mapping[str, Floats]
+    floor: float = 0.0
     window_x: Window | None = None
     window_y: Window | None = None
 
@@ -57,7 +60,7 @@ class Pair:
     def extremes(self) -> Floats:
         """All contributions, for the colour scale."""
         beside = [*self.missing_x.values(), *self.missing_y.values()]
-        return np.concatenate([self.z.ravel(), *beside])
+        return np.concatenate([self.z.ravel(), *beside, [self.floor]])
 
     def columns(self, x: str = "x", y: str = "y") -> dict[str, str]:
         """Columns of the table of a map."""
@@ -77,7 +80,7 @@ class Pair:
         return {
             "title": {"text": text, "side": "right"},
             "thickness": 14,
-            "exponentformat": "power",
+            **theme.NUMBERS,
         }
 
 

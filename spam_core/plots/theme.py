@@ -50,6 +50,12 @@ SEQUENTIAL: tuple[tuple[float, str], ...] = (
 
 GRID = "rgba(128, 128, 128, 0.22)"
 ZERO_LINE = "rgba(128, 128, 128, 0.75)"
+# 40,000 as it is, 3.5M and 1.3B for what is larger
+NUMBERS: dict[str, Any] = {
+    "exponentformat": "B",
+    "minexponent": 5,
+    "separatethousands": True,
+}
 BAR_HEIGHT = 28  # pixels per bar, so that a hundred bars stay readable
 LABEL_WIDTH = 28  # characters a name may take on an axis
 
@@ -295,8 +301,8 @@ def finish(
         "automargin": True,
         "gridcolor": GRID,
         "zerolinecolor": ZERO_LINE,
-        "exponentformat": "power",
         "ticklabelstandoff": 4,
+        **NUMBERS,
     }
     figure.update_xaxes(**axes)
     figure.update_yaxes(**axes)
