@@ -14,6 +14,7 @@ from spam_core.plots.ledger import ledger
 from spam_core.plots.matrix import matrix
 from spam_core.plots.reading import alt_text, table
 from spam_core.plots.shape import shape
+from spam_core.plots.spectrum import spectrum
 from spam_core.plots.surface import surface
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ledger",
     "matrix",
     "shape",
+    "spectrum",
     "surface",
     "table",
 ]
