@@ -14,7 +14,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
-    _check_sample_weight,
     check_is_fitted,
 )
 
@@ -161,22 +160,48 @@ def _as_series(y: Any) -> tuple[pd.Series[Any], bool]:
     return pd.Series(array.ravel()), is_column
 
 
-def check_weight(
-    sample_weight: ArrayLike | None, X: pd.DataFrame
-) -> NDArray[np.float64]:
+def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
     """Return one weight >= 0 a row; not all 0.
 
     Raises
     ------
     ValueError
         If there are too few or many, negative or missing ones, or all are 0.
+
+    Examples
+    --------
+    >>> check_weight(2, 3)
+    array([2., 2., 2.])
     """
-    weight = _check_sample_weight(
-        sample_weight, np.empty((len(X), 1)), dtype=np.float64, ensure_non_negative=True
-    )
-    if not weight.sum() > 0:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Expected numbers as sample weights: {error}") from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.ndim != 1:
+        raise ValueError(
+            "Sample weights must be 1D array or scalar, got an array of shape "
+            f"{weight.shape}."
+        )
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"Expected one sample weight for each of {n_rows} rows, got {len(weight)}."
+        )
+    for bad, what in (
+        (~np.isfinite(weight), "missing or infinite"),
+        (weight < 0, "negative"),
+    ):
+        if bad.any():
+            raise ValueError(
+                f"Sample weights must be finite and >= 0; {int(bad.sum())} of {n_rows} "
+                f"are {what}."
+            )
+    if not weight.any():
         raise ValueError("Expected positive sample weights, got 0 for every row.")
-    return np.asarray(weight, dtype=np.float64)
+    return weight
 
 
 def check_groups(groups: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
@@ -199,12 +224,22 @@ def check_groups(groups: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | N
     return codes.astype(np.int64)
 
 
+def warn_of_rare(labels: NDArray[Any], index: NDArray[np.int64]) -> None:
+    """Warn of classes that have one row, which can't be held out and trained on."""
+    rare = labels[np.bincount(index) < 2].tolist()
+    if rare:
+        more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
+        warn_caller(f"These classes have a single row each: {rare[:5]}{more}")
+
+
 class RegressionTarget(RegressorMixin):
     """Standardises a numeric target; mixed into regressors."""
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         values = check_target(y, n_rows)
         try:
+            if values.dtype.kind in "cmM":  # complex numbers, durations, dates
+                raise TypeError
             return values.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -236,12 +271,6 @@ class ClassificationTarget(ClassifierMixin):
             raise ValueError(
                 "A classifier needs samples of at least 2 classes in the data, but the "
                 f"data contains only one class: {classes.tolist()[0]!r}"
-            )
-        counts = np.bincount(index)
-        rare = classes[counts < 2]
-        if len(rare):
-            warn_caller(
-                f"These classes have a single row each: {rare[:5].tolist()}",
             )
         return classes, index.astype(np.int64)
 

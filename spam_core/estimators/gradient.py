@@ -22,6 +22,7 @@ from spam_core.estimators.base import (
     TabularEstimator,
     check_groups,
     check_weight,
+    warn_of_rare,
 )
 from spam_core.models.feature_maps import Layout
 from spam_core.training.fit import Problem, resolve_device
@@ -87,7 +88,7 @@ class GradientEstimator(TabularEstimator):
         frame = self._check_X(X)
         target = self._read_target(y, len(frame))
         labels, target = target if isinstance(target, tuple) else (None, target)
-        weight = check_weight(sample_weight, frame)
+        weight = check_weight(sample_weight, len(frame))
         group_of = check_groups(groups, len(frame))
         if len(frame) < 2:
             raise ValueError(f"Expected at least 2 rows, got n_samples={len(frame)}")
@@ -103,6 +104,8 @@ class GradientEstimator(TabularEstimator):
                         "A classifier needs at least 2 classes with positive weight, "
                         f"got only one class: {labels.tolist()[0]!r}"
                     )
+        if labels is not None:
+            warn_of_rare(labels, target)
         weight = weight / weight.mean()
         encoder = self._make_encoder()
         rows = encoder.fit_transform(frame, weight)

@@ -315,11 +315,16 @@ def resolve_device(device: str) -> torch.device:
     Raises
     ------
     ValueError
-        If CUDA is asked for and there is none.
+        If it is no device, or CUDA is asked for and there is none.
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    chosen = torch.device(device)
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f'device must be "auto", "cpu" or "cuda", got {device!r}'
+        ) from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ValueError('device="cuda" was asked for, but PyTorch finds no GPU here.')
     return chosen

@@ -171,8 +171,12 @@ def test_o08_targets_that_no_classifier_can_learn(
             r"'dear', 'cheap'\]\. For classes use a classifier\.$",
         ),
         (HALF[:49], r"^Found input variables with inconsistent numbers of samples"),
+        (
+            pd.Series(pd.date_range("2026-01-01", periods=50)),
+            r"^Expected a numeric target, got datetime64\[.*\] values such as ",
+        ),
     ],
-    ids=["missing", "infinite", "text", "length"],
+    ids=["missing", "infinite", "text", "length", "dates"],
 )
 def test_o08_targets_that_no_regressor_can_learn(
     kind: str, y: Any, message: str
