@@ -200,7 +200,7 @@ def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.flo
                 f"are {what}."
             )
     if not weight.any():
-        raise ValueError("Expected positive sample weights, got 0 for every row.")
+        raise ValueError("Expected positive sample weights, got zero for every row.")
     return weight
 
 

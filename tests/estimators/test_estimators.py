@@ -191,7 +191,7 @@ WEIGHTS: list[tuple[Any, str]] = [
         np.r_[-1.0, np.ones(N - 1)],
         rf"^Sample weights must be finite and >= 0; 1 of {N} are negative\.$",
     ),
-    (np.zeros(N), r"^Expected positive sample weights, got 0 for every row\.$"),
+    (np.zeros(N), r"^Expected positive sample weights, got zero for every row\.$"),
     (
         np.r_[np.nan, np.inf, np.ones(N - 2)],
         rf"^Sample weights must be finite and >= 0; 2 of {N} are missing or infinite",
