@@ -37,6 +37,9 @@ LocalView = Literal["pure", "raw", "shapley"]
 DRAWS = "independent draws"
 """What importance is taken over if no training rows were looked at."""
 
+MOST_INDICES = 25_000_000
+"""More pair indices than this (200 MB) aren't worked out for a table of rows."""
+
 _N_DRAWS = 2_000  # rows drawn where no training rows were looked at
 
 
@@ -70,7 +73,8 @@ def explain_local(
         Name of a regression's target.
     view : {"pure", "raw", "shapley"}
         Pure: functional ANOVA under the product of the training marginals. Raw: the
-        paper's, with absent features at 0. Shapley: pure terms shared equally.
+        paper's, with absent features at 0. Shapley: pure terms shared equally, with
+        pair indices unless these are more than 25 million numbers.
     top : int, optional
         How many terms to list: those of largest training sd. None: all up to 5,000.
     record : TrainingRecord, optional
@@ -264,15 +268,17 @@ def _shapley(model: Polynomial, rows: Encoded) -> Parts:
     n_outputs = algebra.n_outputs
     base, score = np.empty((n, n_outputs)), np.empty((n, n_outputs))
     values = np.empty((n, d, n_outputs))
-    interactions = np.empty((n, d, d, n_outputs))
-    step = rows_per_block(algebra, d)
+    wanted = n * d * d * n_outputs <= MOST_INDICES
+    interactions = np.empty((n, d, d, n_outputs)) if wanted else None
+    step = rows_per_block(algebra, d) if wanted else algebra.rows_per_block(d)
     for start in range(0, n, step):
         block = rows[start : start + step]
         here = slice(start, start + len(block))
         scores, known = double_scores(model, block), known_of(block)
         base_here, values_here = shapley_values(algebra, scores, known)
         base[here], values[here] = base_here.numpy(), values_here.numpy()
-        interactions[here] = interaction_indices(algebra, scores, known).numpy()
+        if interactions is not None:
+            interactions[here] = interaction_indices(algebra, scores, known).numpy()
         score[here] = algebra.score(scores).numpy()
     return base, values, score, interactions
 

@@ -27,7 +27,7 @@ class Order:
     lam : Tensor of shape (C, R)
         Weights of the components in each output.
     mean : Tensor of shape (d, R)
-        E g_i under the training marginals.
+        E g_i under the training marginals; d = 0 if those aren't known.
     moments : list of Tensor of shape (d, R) or None
         E h_i**a / a! for a = 0..l; [1, 0, ...] in the raw view.
     inverse, log : list of Tensor of shape (d, R) or None
@@ -45,11 +45,13 @@ class Order:
         """Return some of the components as an order of their own."""
         return self._cut((slice(None), rows))
 
-    def feature(self, i: int) -> Order:
-        """Return the same components of one feature alone."""
-        return self._cut((slice(i, i + 1), slice(None)))
+    def of_features(self, positions: Tensor) -> Order:
+        """Return the same components of some features alone."""
+        if not len(self.mean):  # nothing is known of any feature
+            return self
+        return self._cut((positions, slice(None)))
 
-    def _cut(self, part: tuple[slice, slice]) -> Order:
+    def _cut(self, part: tuple[slice | Tensor, slice]) -> Order:
         def cut(series: Series) -> Series:
             return [c[part] if c is not None and c.ndim else c for c in series]
 
@@ -71,7 +73,7 @@ def make_orders(
         one = lam[l].new_ones(())
         flat = constant(one, l)
         if nodes is None or view == "raw":
-            average = mean.get(l, lam[l].new_zeros(1, 1))
+            average = mean.get(l, lam[l].new_zeros(0, 1))
             orders.append(Order(l, lam[l], average, flat, flat, constant(one * 0, l)))
             continue
         # e_i(t): E h = 0, so the series has no linear part

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spam_core.data.encoding import NUMBER, Encoded
 
-_MOST_BINS = 20
+_MOST_BINS = 32
 _ROWS_PER_CELL = 4  # aimed at if two features are independent
 
 

@@ -72,6 +72,21 @@ class TermSet:
         """Return the terms as tuples of feature positions."""
         return [tuple(row) for group in self.groups for row in group.tolist()]
 
+    def features(self) -> Tensor:
+        """Return the positions of the features that terms are about, increasing."""
+        positions = torch.cat([group.flatten() for group in self.groups])
+        different: Tensor = positions.unique(sorted=True)
+        return different
+
+    def among(self, features: Tensor) -> TermSet:
+        """Return the terms with positions counted among `features`."""
+        return TermSet(
+            tuple(
+                torch.searchsorted(features, group.contiguous())
+                for group in self.groups
+            )
+        )
+
     def take(self, positions: Tensor) -> TermSet:
         """Return the terms at these positions of the sequence, sequence kept."""
         chosen = torch.zeros(len(self), dtype=torch.bool)

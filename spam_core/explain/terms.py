@@ -140,14 +140,21 @@ class TermAlgebra:
         values : Tensor of shape (n, T, C)
             With all terms, ``base + values.sum(1)`` is the score.
         """
-        n = len(next(iter(scores.values())))
+        n, d = next(iter(scores.values())).shape[:2]
+        needed = terms.features() if len(terms) else torch.arange(0)
+        if len(needed) == d:
+            mine, among, seen = scores, terms, known
+        else:
+            mine = {l: g.index_select(1, needed) for l, g in scores.items()}
+            among = terms.among(needed)
+            seen = None if known is None else known[:, needed]
         features, outside = {}, {}
         for order in self.orders:
-            features[order.degree] = self.feature_series(
-                order, scores[order.degree], known
-            )
-            outside[order.degree] = self.outside_series(order, known)
-        return self.base(outside, n), self.evaluate(features, outside, terms)
+            l = order.degree
+            part = order if len(needed) == d else order.of_features(needed)
+            features[l] = self.feature_series(part, mine[l], seen)
+            outside[l] = self.outside_series(order, known)
+        return self.base(outside, n), self.evaluate(features, outside, among)
 
     def single(self, i: int, scores: Scores) -> Tensor:
         """Evaluate one feature's own term at some of its values.
@@ -189,7 +196,7 @@ class TermAlgebra:
         """Each order with the feature's series, (n, R), and the outside, (1, R)."""
         for order in self.orders:
             g = scores[order.degree][:, None]
-            series = self.feature_series(order.feature(i), g)
+            series = self.feature_series(order.of_features(torch.tensor([i])), g)
             outside = self.outside_series(order)
             yield (
                 order,

@@ -117,6 +117,16 @@ def test_shapley_values_are_pure_terms_shared_equally():
         assert shapley.interactions is not None
 
 
+def test_pair_indices_of_too_many_rows_are_left_out(monkeypatch):
+    model, frame = fitted("regression", 3), table().head(10)
+    expected = model.explain_local(frame, view="shapley")
+    monkeypatch.setattr("spam_core.explain.glassbox.MOST_INDICES", 10 * 36 - 1)
+    explanation = model.explain_local(frame, view="shapley")
+    assert explanation.interactions is None
+    np.testing.assert_allclose(explanation.values, expected.values, atol=1e-12)
+    check_local(explanation, frame)
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_top_lists_the_terms_of_largest_sd_and_keeps_the_sum(task):
     model = fitted(task, 3)

@@ -217,7 +217,7 @@ def test_the_cost_rule_uses_both_ways(monkeypatch):
     model = toy(8, orders=(2,), d=120)
     split(model, "pure")
     assert set(used) == {"_by_product"}
-    split(model, "pure", TermSet.of([(1, 2), (3, 4)], 120))
+    split(model, "pure", TermSet.of([(i, i + 1) for i in range(0, 120, 2)], 120))
     assert set(used) == {"_by_product", "_by_gathering"}
 
 
@@ -265,9 +265,12 @@ def test_pure_terms_need_the_marginals():
     with pytest.raises(ValueError, match='view="raw" needs none'):
         TermAlgebra(bias, lam, None)
     g = {2: torch.ones(2, 3, 1).double()}
-    base, values = TermAlgebra(bias, lam, None, "raw").terms(g, TermSet.all(3, 2))
+    raw = TermAlgebra(bias, lam, None, "raw")
+    base, values = raw.terms(g, TermSet.all(3, 2))
     assert base.flatten().tolist() == [0.0, 0.0]
     assert values[0, :, 0].tolist() == [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
+    assert raw.terms(g, TermSet.of([(1, 2)], 3))[1].flatten().tolist() == [2.0, 2.0]
+    assert raw.terms(g, TermSet.of([], 3))[1].shape == (2, 0, 1)
     with pytest.raises(ValueError, match="view must be one of"):
         TermAlgebra(bias, lam, None, "rawest")  # type: ignore[arg-type]
 
