@@ -14,8 +14,11 @@ __all__ = [
     "METRICS",
     "VIEW_HELP",
     "Ledger",
+    "amount",
+    "beside",
     "literal",
     "number",
+    "percent",
     "quality",
     "score_text",
 ]
@@ -81,6 +84,21 @@ def score_text(value: float | None) -> str:
     return "n/a" if value is None else number(float(value))
 
 
+def amount(value: float | None, unit: str) -> str:
+    r"""Write a quantity with its unit, escaped for Markdown.
+
+    Examples
+    --------
+    >>> amount(6.5, "years"), amount(0.45, "$100,000"), amount(3.0, "")
+    ('6.5 years', '0.45 × \\$100,000', '3')
+    """
+    if value is None or not unit:
+        return score_text(value)
+    # "0.45 $100,000" would read as two prices
+    times = "" if unit[0].isalpha() else "× "
+    return f"{number(value)} {times}{literal(unit)}"
+
+
 def quality(task: str, report: dict[str, Any], unit: str) -> str:
     """Say in one sentence how good SPAM is, beside the others."""
     metric = report["metrics"][0]
@@ -89,31 +107,38 @@ def quality(task: str, report: dict[str, Any], unit: str) -> str:
     guess = report["baseline"]["scores"][metric]
     dnn = models.get("dnn", {}).get("scores", {}).get(metric)
     if task == "regression":
-        of = f" {literal(unit)}" if unit else ""
         text = (
-            f"On rows it has never seen, SPAM is off by {score_text(spam)}{of} (root "
-            f"mean squared error); always guessing the mean is off by "
-            f"{score_text(guess)}"
+            f"On rows it has never seen, SPAM is off by {amount(spam, unit)} (root "
+            f"mean squared error); always guessing the mean is off by {amount(guess, unit)}"
         )
-        other = "" if dnn is None else f", a neural network by {score_text(dnn)}"
+        other = "" if dnn is None else f", a neural network by {amount(dnn, unit)}"
         return f"{text}{other}."
     if task == "binary":
         text = (
             f"Of two cases it has never seen, one of each class, SPAM ranks them right "
-            f"{_percent(spam)} of the time (AUC); guessing does so 50 %"
+            f"{percent(spam)} of the time (AUC); guessing does so 50 %"
         )
-        other = "" if dnn is None else f", a neural network {_percent(dnn)}"
+        other = "" if dnn is None else f", a neural network {percent(dnn)}"
         return f"{text}{other}."
     text = (
-        f"SPAM puts {_percent(spam)} of the cases it has never seen into the right "
-        f"class; always guessing the commonest is right for {_percent(guess)}"
+        f"SPAM puts {percent(spam)} of the cases it has never seen into the right "
+        f"class; always guessing the commonest is right for {percent(guess)}"
     )
-    other = "" if dnn is None else f", a neural network for {_percent(dnn)}"
+    other = "" if dnn is None else f", a neural network for {percent(dnn)}"
     return f"{text}{other}."
 
 
-def _percent(share: float | None) -> str:
-    return "n/a" if share is None else f"{100 * share:.1f} %"
+def percent(share: float | None) -> str:
+    """Write a share; 100 % only if it is that.
+
+    Examples
+    --------
+    >>> percent(0.123), percent(0.9999), percent(1.0)
+    ('12.3 %', 'over 99.9 %', '100.0 %')
+    """
+    if share is None:
+        return "n/a"
+    return "over 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"
 
 
 @dataclass(frozen=True)
@@ -124,17 +149,27 @@ class Ledger:
     ----------
     base, terms, score : float
         ``base + terms = score``.
+    largest : float
+        The largest of the terms.
     """
 
     base: float
     terms: float
     score: float
+    largest: float = 0.0
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Ledger:
         """Read a frame whose last two lines are base and score."""
         amounts = frame["contribution"].tolist()
-        return cls(amounts[-2], sum(amounts[:-2]), amounts[-1])
+        terms = amounts[:-2]
+        largest = max(terms, key=abs, default=0.0)
+        return cls(amounts[-2], sum(terms), amounts[-1], largest)
+
+    @property
+    def cancels(self) -> bool:
+        """Whether the terms are far larger than what they add up to."""
+        return abs(self.largest) > 3 * abs(self.terms)
 
     def sentence(self, scale: str) -> str:
         """Say that it adds up, with the numbers, and by how much it doesn't."""

@@ -12,7 +12,7 @@ import streamlit as st
 from spam_core import plots
 from spam_core.data import Table
 from ui import compute, jobs, session
-from ui.text import VIEW_HELP, literal, number
+from ui.text import VIEW_HELP, amount, literal, number, percent
 
 _CHART_CONFIG = {
     "displaylogo": False,
@@ -205,10 +205,9 @@ def outcome(
     """Show the prediction of a row beside what really was."""
     truth = table.y.iloc[position]
     if shares is None:
-        unit = f" {literal(table.target_unit)}" if table.target_unit else ""
         st.metric(
             f"Predicted {literal(table.target)}",
-            f"{number(score)}{unit}",
+            amount(score, table.target_unit),
             delta=f"in fact {number(float(truth))}",
             delta_color="off",
             delta_arrow="off",
@@ -218,7 +217,7 @@ def outcome(
     real = table.class_names[table.classes.index(truth)]
     st.metric(
         f"Predicted {literal(table.target)}",
-        f"{literal(likeliest)}, {100 * shares[likeliest]:.1f} %",
+        f"{literal(likeliest)}, {percent(shares[likeliest])}",
         delta=f"in fact {literal(real)}",
         delta_color="off",
         delta_arrow="off",
@@ -234,7 +233,14 @@ def outcome(
 def row_values(table: Table, position: int) -> None:
     """Show the columns of a row as a table."""
     row = table.X.iloc[position]
-    values = ["missing" if pd.isna(value) else str(value) for value in row]
+    values = [
+        "missing"
+        if pd.isna(value)
+        else f"{value:.6g}"
+        if isinstance(value, float)
+        else str(value)
+        for value in row
+    ]
     st.dataframe(
         pd.DataFrame({"column": list(table.feature_names), "value": values}),
         hide_index=True,

@@ -32,6 +32,18 @@ left, right = st.columns([3, 2])
 with left:
     widgets.chart(plots.ledger(frame, scale=scale), key="ledger")
     st.markdown(ledger.sentence(scale))
+    if ledger.cancels:
+        st.caption(
+            f"Large terms cancel in this row: the largest is "
+            f"{text.number(ledger.largest, True)}, all together are "
+            f"{text.number(ledger.terms, True)}. That happens where columns move "
+            "together, such as latitude and longitude."
+        )
+    if view == "pure":
+        st.caption(
+            "The base is the mean score if the columns were independent of each other; "
+            "it is not the average prediction."
+        )
 with right:
     widgets.outcome(table, position, ledger.score, shares)
     st.markdown("**The row**")

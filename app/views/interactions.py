@@ -36,8 +36,9 @@ event = widgets.chart(
 first, second = widgets.pick_pair(pairs, event)
 own = compute.size(model.path, dataset, view, class_, (first, second))
 st.markdown(
-    f"On average this pair adds or takes away {text.beside(own, best)}. The largest column "
-    f"by itself, {text.literal(largest[0])}, adds or takes away {text.number(best)}."
+    f"On average this pair adds or takes away {text.beside(own, best)}. The largest "
+    f"column, {text.literal(largest[0])}, by itself adds or takes away "
+    f"{text.number(best)}."
 )
 figure = plots.surface(
     compute.surface(model.path, view, first, second),

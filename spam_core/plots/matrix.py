@@ -130,8 +130,10 @@ def matrix(
         "showgrid": False,
         "dtick": 1 if few else None,
     }
-    figure.update_xaxes(**settings, tickangle=-45)
-    figure.update_yaxes(**settings, autorange="reversed")
+    # given, because room for the markers would be added to the range otherwise
+    ends = [-0.5, len(order) - 0.5]
+    figure.update_xaxes(**settings, tickangle=-45, range=ends)
+    figure.update_yaxes(**settings, range=ends[::-1])
     return theme.finish(
         figure,
         title=theme.literal("Interactions" if title is None else title),

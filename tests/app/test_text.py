@@ -31,5 +31,7 @@ def test_a_ledger_is_said_with_its_numbers() -> None:
     assert (ledger.base, ledger.terms, ledger.score) == (1.0, -1.5, -0.5)
     assert ledger.sentence("price").startswith("Base 1 - terms 1.5 = score -0.5")
     assert ledger.sentence("price").endswith("exactly.")
+    assert not ledger.cancels
+    assert text.Ledger(1.0, 0.1, 1.1, largest=-0.5).cancels
     wrong = text.Ledger(1.0, -1.5, -0.4)
     assert wrong.sentence("price").endswith("to 0.1.")
