@@ -364,11 +364,12 @@ def draw_global(explanation: GlobalExplanation, key: int | None) -> Figure | Non
     if key is None:
         return plots.importance(explanation, E=15)
     term = explanation.terms[key]
+    classes = explanation.classes or ()
     if len(term) == 1:
-        return plots.shape(explanation, term[0])
+        # a line for each class, as long as they can be told apart
+        class_ = classes[0] if len(classes) > 8 else None
+        return plots.shape(explanation, term[0], class_=class_)
     if len(term) == 2:
-        classes = explanation.classes
-        return plots.surface(
-            explanation, *term, class_=None if classes is None else classes[0]
-        )
+        class_ = classes[0] if len(classes) > 2 else None
+        return plots.surface(explanation, *term, class_=class_)
     return None

@@ -373,6 +373,31 @@ class TestDrawing:
         assert explanation.visualize(3).data[0].type == "heatmap"
         assert explanation.visualize(4) is None
 
+    @pytest.mark.parametrize("n_classes", [2, 3, 12])
+    def test_of_several_classes_one_is_drawn_where_there_must_be_one(self, n_classes):
+        several = () if n_classes == 2 else (n_classes,)
+
+        class Shapes(FakeShapes):
+            def curve(self, feature):
+                x = np.array([1.0, 2.0])
+                return Curve("a", "numeric", x, np.ones((2, *several)))
+
+            def surface(self, first, second):
+                x = np.array([1.0, 2.0, 3.0])
+                z = np.ones((3, 3, *several))
+                return Surface(("a", "b"), "numeric", "numeric", x, x, z)
+
+        sizes = np.ones((5, *several))
+        explanation = overall(
+            importance=sizes,
+            sd=sizes,
+            base=np.ones(several),
+            classes=tuple(range(n_classes)),
+            source=Shapes(),
+        )
+        for key in (None, 0, 3):
+            assert explanation.visualize(key) is not None
+
     def test_interpret_shows_it(self):
         """What interpret.show does with an explanation, short of a browser."""
         from interpret.visual._inline import _build_viz_obj
