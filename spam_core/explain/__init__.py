@@ -5,6 +5,7 @@ explain any model from outside. Every method returns the same `LocalExplanation`
 packages lime and shap are loaded when they are first used.
 """
 
+from spam_core.explain.agreement import relative_difference
 from spam_core.explain.explanation import (
     Curve,
     GlobalExplanation,
@@ -36,5 +37,6 @@ __all__ = [
     "explain_lime",
     "explain_local",
     "record_training",
+    "relative_difference",
     "sample_background",
 ]

@@ -115,6 +115,19 @@ class Spectrum:
         shares = sizes[sizes > 0] / total
         return float(np.exp(-(shares * np.log(shares)).sum()))
 
+    def rank_for(self, energy: float, output: int = 0) -> int:
+        """Return how many components hold a share of the energy from there on.
+
+        Examples
+        --------
+        >>> Spectrum(2, "data", np.ones((1, 4)), np.arange(1, 5)[None] / 4).rank_for(1)
+        4
+        """
+        below = np.flatnonzero(self.energy[output] < energy)
+        # above order 2 energy may pass the share on the way and fall back
+        first = int(below[-1]) + 2 if len(below) else 1
+        return min(first, int(self.values.shape[1]))
+
     def fits(self, output: int = 0) -> tuple[DecayFit, DecayFit]:
         """Fit both decay laws, the better one first.
 

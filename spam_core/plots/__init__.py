@@ -8,6 +8,7 @@ gives the same numbers as a frame.
 
 from __future__ import annotations
 
+from spam_core.plots.comparison import comparison
 from spam_core.plots.history import history
 from spam_core.plots.importance import importance
 from spam_core.plots.ledger import ledger
@@ -16,9 +17,11 @@ from spam_core.plots.reading import alt_text, table
 from spam_core.plots.shape import shape
 from spam_core.plots.spectrum import spectrum
 from spam_core.plots.surface import surface
+from spam_core.plots.truncation import truncation
 
 __all__ = [
     "alt_text",
+    "comparison",
     "history",
     "importance",
     "ledger",
@@ -27,4 +30,5 @@ __all__ = [
     "spectrum",
     "surface",
     "table",
+    "truncation",
 ]
