@@ -107,6 +107,8 @@ def sample_background(X: Any, max_rows: int = 100, seed: int = 0) -> Any:
     n = len(read_table(X, "background")[0])
     if n <= max_rows:
         return X
+    if not isinstance(X, pd.DataFrame) and hasattr(X, "to_pandas"):
+        X = X.to_pandas()
     chosen = np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
     return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
 

@@ -96,7 +96,10 @@ class FrameScorer(Scorer):
                         codes[row, i] = self._code(i, cell, column.iloc[row])
             except TypeError as error:
                 raise TypeError(f"{what}: {error}") from error
-        check_finite(zip(self.names, numbers.T, strict=True))
+        try:
+            check_finite(zip(self.names, numbers.T, strict=True))
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from error
         return Rows(frame, Cells(numbers, codes))
 
     def score_rows(self, rows: Rows) -> Floats:

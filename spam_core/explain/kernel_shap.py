@@ -47,6 +47,7 @@ def explain_kernel_shap(
     n_samples : int or "auto"
         Coalitions to score for each row; auto is 2 d + 2,048. With 2**d - 2 or more
         every coalition is scored once, and the values are exact for the background.
+        At least 2 d, if there are so many.
     max_background : int, default=100
         Of a larger background so many rows are drawn; never averages.
     seed : int, default=0
@@ -94,8 +95,13 @@ def explain_kernel_shap(
     scorer = make_scorer(model, background)
     table = scorer.read(background, "background").cells
     rows = scorer.read(X, "X")
-    score = scorer.score_rows(rows)
     n, d = rows.cells.codes.shape
+    if n_samples != "auto" and n_samples < min(2 * d, 2 ** min(d, 30) - 2):
+        raise ValueError(
+            f"n_samples must be at least twice the {d} features, got {n_samples}: "
+            "fewer coalitions don't determine their values"
+        )
+    score = scorer.score_rows(rows)
     base, values = np.empty((n, scorer.n_outputs)), np.empty((n, d, scorer.n_outputs))
     for r in range(n):
         game = Game(scorer, rows.cells[r : r + 1], table)
