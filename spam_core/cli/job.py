@@ -5,7 +5,9 @@ The job file is one JSON object:
 ``dataset``, or ``data`` and ``target``
     What to fit on: the name of a data set, or the path of a CSV or Parquet file and
     its column to predict. ``task`` ("regression", "classification") if it can't be
-    told.
+    told. ``name`` to call the table something other than its file; ``dropped``: column
+    to leave out -> reason; ``special_values``: column -> codes that stand for no
+    value; ``drop_missing_target``: whether rows without a target are left out.
 ``models``
     A list of ``{"name": ..., "params": {...}, "file": ...}``, fitted in this order.
     ``file`` is the model's file in the output folder, ``<name>.spam`` by default.
@@ -63,6 +65,12 @@ if TYPE_CHECKING:
 
 REPORT = "report.json"
 _KEYS = frozenset({"dataset", "data", "target", "task", "models", "output", "parent"})
+_CHOICES = {
+    "name": str,
+    "dropped": dict,
+    "special_values": dict,
+    "drop_missing_target": bool,
+}
 
 
 class _Cancelled(BaseException):
@@ -79,6 +87,8 @@ class Job:
     models : tuple of (ModelSpec, file name)
     output : Path
     parent : int or None
+    choices : dict
+        How to make a table of the file: further arguments of `open_table`.
     """
 
     dataset: str | None
@@ -88,6 +98,7 @@ class Job:
     models: tuple[tuple[ModelSpec, str], ...]
     output: Path
     parent: int | None
+    choices: dict[str, Any]
 
     @classmethod
     def read(cls, path: Path) -> Job:
@@ -106,9 +117,16 @@ class Job:
             raise ValueError(f"{path} is not JSON: {error}") from None
         if not isinstance(content, dict):
             raise ValueError(f"{path} must hold one JSON object")
-        unknown = sorted(set(content) - _KEYS)
+        known = _KEYS | set(_CHOICES)
+        unknown = sorted(set(content) - known)
         if unknown:
-            raise ValueError(f"{path}: unknown {unknown}, expected {sorted(_KEYS)}")
+            raise ValueError(f"{path}: unknown {unknown}, expected {sorted(known)}")
+        for key, kind in _CHOICES.items():
+            if key in content and not isinstance(content[key], kind):
+                raise ValueError(
+                    f"{path}: {key!r} must be of type {kind.__name__}, got "
+                    f"{content[key]!r}"
+                )
         if not isinstance(content.get("output"), str):
             raise ValueError(f"{path}: 'output' must name a folder")
         models = content.get("models")
@@ -122,6 +140,7 @@ class Job:
             tuple(_spec(entry, path) for entry in models),
             Path(content["output"]),
             content.get("parent"),
+            {key: content[key] for key in _CHOICES if key in content},
         )
 
 
@@ -168,7 +187,7 @@ def _run(path: Path, out: TextIO) -> int:
     job = Job.read(path)
     if job.parent is not None:
         _follow(job.parent)
-    table = open_table(job.dataset, job.data, job.target, task=job.task)
+    table = open_table(job.dataset, job.data, job.target, task=job.task, **job.choices)
     for spec, _ in job.models:
         build(spec, table)  # a wrong setting is refused before any training
     job.output.mkdir(parents=True, exist_ok=True)
@@ -214,6 +233,8 @@ def _run(path: Path, out: TextIO) -> int:
             "history": [_finite(dict(step)) for step in model.history_],
         }
         report["models"][spec.name] = entry
+        # the report first: who hears of the model may look into it at once
+        _write(job.output / REPORT, report)
         _emit(
             out,
             "fitted",
@@ -222,7 +243,6 @@ def _run(path: Path, out: TextIO) -> int:
             scores=entry["scores"],
             seconds=entry["seconds"],
         )
-        _write(job.output / REPORT, report)
     _emit(out, "done", report=str(job.output / REPORT))
     return 0
 

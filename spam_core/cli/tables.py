@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -26,6 +27,10 @@ def open_table(
     target: str | None,
     *,
     task: str | None = None,
+    name: str | None = None,
+    dropped: Mapping[str, str] | None = None,
+    special_values: Mapping[str, Sequence[float]] | None = None,
+    drop_missing_target: bool = False,
 ) -> Table:
     """Return the table that the arguments name.
 
@@ -38,6 +43,14 @@ def open_table(
     task : {"regression", "classification"}, optional
         What the target is; by default told from its values. The finer "binary" and
         "multiclass" are understood too.
+    name : str, optional
+        What to call the table of a file; by default after the file.
+    dropped : mapping of str to str, optional
+        Columns of the file to leave out, with the reason.
+    special_values : mapping of str to sequence of float, optional
+        Codes of the file that stand for no value, by column.
+    drop_missing_target : bool, default=False
+        Leave out the rows of the file that have no target.
 
     Raises
     ------
@@ -64,8 +77,24 @@ def open_table(
     if target is None:
         raise ValueError("--data needs --target: the column to predict")
     frame = read_table(data).frame
+    codes = {
+        column: tuple(float(code) for code in codes)
+        for column, codes in (special_values or {}).items()
+    }
+    left = {target, *(dropped or {})}
+    unknown = [c for c in codes if c not in frame.columns or c in left]
+    if unknown:
+        raise ValueError(
+            f"special_values names {unknown}, which are no columns to predict from."
+        )
     return make_table(
-        frame, target, task=_task(frame, target, task), name=Path(data).stem
+        frame,
+        target,
+        task=_task(frame, target, task),
+        name=name or Path(data).stem,
+        dropped=dict(dropped or {}),
+        drop_missing_target=drop_missing_target,
+        special_values=codes,
     )
 
 

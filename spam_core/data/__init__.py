@@ -9,6 +9,12 @@ from spam_core.data.datasets import (
     dataset_names,
     load_dataset,
 )
+from spam_core.data.describe import (
+    check_target,
+    describe_columns,
+    suspicious_columns,
+    target_counts,
+)
 from spam_core.data.encoding import (
     Encoded,
     Feature,
@@ -49,8 +55,10 @@ __all__ = [
     "TableEncoder",
     "Truth",
     "UnknownLevelWarning",
+    "check_target",
     "dataset_info",
     "dataset_names",
+    "describe_columns",
     "guess_task",
     "load_dataset",
     "make_known_binary",
@@ -59,4 +67,6 @@ __all__ = [
     "make_splits",
     "make_table",
     "read_table",
+    "suspicious_columns",
+    "target_counts",
 ]

@@ -9,6 +9,7 @@ gives the same numbers as a frame.
 from __future__ import annotations
 
 from spam_core.plots.comparison import comparison
+from spam_core.plots.distribution import distribution
 from spam_core.plots.history import history
 from spam_core.plots.importance import importance
 from spam_core.plots.ledger import ledger
@@ -22,6 +23,7 @@ from spam_core.plots.truncation import truncation
 __all__ = [
     "alt_text",
     "comparison",
+    "distribution",
     "history",
     "importance",
     "ledger",
