@@ -109,7 +109,8 @@ def quality(task: str, report: dict[str, Any], unit: str) -> str:
     if task == "regression":
         text = (
             f"On rows it has never seen, SPAM is off by {amount(spam, unit)} (root "
-            f"mean squared error); always guessing the mean is off by {amount(guess, unit)}"
+            "mean squared error); always guessing the mean is off by "
+            f"{amount(guess, unit)}"
         )
         other = "" if dnn is None else f", a neural network by {amount(dnn, unit)}"
         return f"{text}{other}."
