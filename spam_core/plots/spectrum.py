@@ -124,7 +124,8 @@ def spectrum(
     held = f"{_reached(energy)} of {len(sizes)} components hold 90 % of the energy"
     note = held if n else ""
     if n and n < len(sizes):
-        note += f"; {len(sizes) - n} are 0 or negligible and not drawn"
+        hidden = len(sizes) - n
+        note += f"; {hidden} {'is' if hidden == 1 else 'are'} negligible and not drawn"
     text = f"Sizes of {n} values of order {spectrum.order}, {noun} ({of}): "
     if n:
         first, last = (theme.number(float(v), True) for v in (values[0], values[-1]))

@@ -135,9 +135,11 @@ def test_zeros_and_negligible_values_are_left_out_and_counted() -> None:
     figure = plots.spectrum(of([2.0, 1.0, 1e-13, 0.0]))
     assert figure.data[0].y == (2.0, 1.0)
     assert figure.layout.title.subtitle.text == (
-        "2 of 4 components hold 90 % of the energy; 2 are 0 or negligible and not drawn"
+        "2 of 4 components hold 90 % of the energy; 2 are negligible and not drawn"
     )
     assert len(plots.table(figure)) == 2
+    one = plots.spectrum(of([2.0, 1.0, 0.0])).layout.title.subtitle.text
+    assert one.endswith("; 1 is negligible and not drawn")
 
 
 def test_a_spectrum_of_zeros_is_an_empty_figure() -> None:
