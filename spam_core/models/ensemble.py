@@ -204,8 +204,8 @@ class SPAMEnsemble(nn.Module):
 
 
 def _add_product(parameter: Tensor, factor: Tensor) -> None:
-    assert parameter.grad is not None
-    parameter.grad.addcmul_(parameter, factor)
+    if parameter.grad is not None:  # else no column varies, and none was used
+        parameter.grad.addcmul_(parameter, factor)
 
 
 def _block_diagonal(lam: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -191,15 +193,26 @@ def test_o03_their_terms_are_exactly_zero(feature_map: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:These columns are constant:UserWarning")
-@pytest.mark.parametrize("kind", KINDS)
-def test_o03_a_table_of_nothing_but_constants_predicts_the_mean(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("spam", {}),
+        ("spam", {"order": 1, "feature_map": "linear"}),
+        ("spam", {"feature_map": "neural"}),
+        ("spam", {"feature_map": "basis"}),
+        ("dnn", {}),
+    ],
+)
+def test_o03_a_table_of_nothing_but_constants_predicts_the_mean(
+    kind: str, settings: dict[str, Any]
+) -> None:
     X = pd.DataFrame({"c": [7.0] * 40, "s": ["same"] * 40})
     y = np.repeat([1.0, 2.0, 3.0, 6.0], 10)
-    model = regressor(kind).fit(X, y)
+    model = regressor(kind, **settings).fit(X, y)
     np.testing.assert_allclose(model.predict(X), 3, atol=0.1)
     check_identity(model, X)
     labels = np.repeat(["a", "b", "a", "a"], 10)
-    shares = classifier(kind).fit(X, labels).predict_proba(X)
+    shares = classifier(kind, **settings).fit(X, labels).predict_proba(X)
     np.testing.assert_allclose(shares, [[0.75, 0.25]] * 40, atol=0.05)
 
 
