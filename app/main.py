@@ -27,6 +27,9 @@ page = st.navigation(
             st.Page(
                 "views/interactions.py", title="Interactions", icon=":material/grid_on:"
             ),
+            st.Page(
+                "views/spectrum.py", title="Spectrum", icon=":material/waterfall_chart:"
+            ),
         ],
         "One case": [
             st.Page(
@@ -34,6 +37,7 @@ page = st.navigation(
                 title="Explain a case",
                 icon=":material/receipt_long:",
             ),
+            st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
         ],
     }
 )

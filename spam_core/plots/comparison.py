@@ -69,8 +69,8 @@ def comparison(
         The E largest of the first panel in every panel, or of each its own. A term
         has one colour everywhere in either case.
     notes : sequence of sequence of str, optional
-        For each panel, what is printed under its title beside base and score. By
-        default: time, evaluations and local fit, for explanations that know them.
+        For each panel, further lines under its title. Base and score are printed
+        always; time, evaluations and local fit for explanations, which know them.
     title : str, optional
 
     Returns
@@ -112,7 +112,7 @@ def comparison(
             f"{len(explanations)} panels"
         )
     panels = [
-        _panel(name, value, row, unit, class_, None if notes is None else notes[k])
+        _panel(name, value, row, unit, class_, () if notes is None else notes[k])
         for k, (name, value) in enumerate(explanations)
     ]
     scale = panels[0].scale if scale is None else scale
@@ -159,14 +159,14 @@ def _panel(
     row: int,
     unit: Literal["feature", "term"],
     class_: object,
-    notes: Sequence[str] | None,
+    notes: Sequence[str],
 ) -> _Panel:
     if isinstance(value, pd.DataFrame):
         frame = value
     else:
         every = max(len(value.terms), value.data.shape[1])
         frame = value.ledger(row, E=every, unit=unit, class_=class_)
-        notes = _facts(value, row, class_) if notes is None else notes
+        notes = (*notes, *_facts(value, row, class_))
     lacking = [column for column in _COLUMNS if column not in frame]
     if lacking:
         raise ValueError(f"the ledger lacks {lacking}, it has {list(frame)}")
@@ -187,7 +187,7 @@ def _panel(
         amounts[-2],
         amounts[-1],
         str(frame.attrs.get("scale", "score")),
-        tuple(notes or ()),
+        tuple(notes),
     )
 
 

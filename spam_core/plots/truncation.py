@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -90,8 +91,9 @@ def truncation(
             marker={"color": theme.POSITIVE, "size": 13, "symbol": "diamond"},
             hovertemplate="%{x} components: %{y:.4g}<extra>chosen</extra>",
         )
+    values = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = min(values), max(values)
-    span = max(1.2 * (high - low), _LEAST_SPAN * abs(whole)) or 1.0
+    span = max(1.2 * (high - low), _LEAST_SPAN * max(map(abs, values))) or 1.0
     middle = (low + high) / 2
     figure.update_xaxes(
         type="log",

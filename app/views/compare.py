@@ -1,0 +1,141 @@
+import streamlit as st
+
+from spam_core import plots
+from spam_core.explain import relative_difference
+from ui import compute, sentences, session, widgets
+
+AUTOMATIC = 10.0  # seconds that a page may take without being asked
+METHODS = {"lime": "LIME", "kernel_shap": "KernelSHAP"}
+MODELS = {"spam": "SPAM", "dnn": "the neural network"}
+LINES = {"feature": "Columns", "term": "SPAM's terms"}
+ORDERS = {"shared": "The same in all", "own": "Each its own"}
+SEED = 0
+
+dataset = session.get(session.DATASET)
+view = session.get(session.VIEW)
+class_ = session.get(session.CLASS)
+table = compute.table(dataset)
+
+st.title("SPAM beside LIME and KernelSHAP")
+st.markdown(
+    "SPAM says exactly how it came to a score. LIME and KernelSHAP explain a model "
+    "from outside: they change the row many times and watch what the model answers. "
+    "Here is one row, explained at one length."
+)
+spam = widgets.need_model(dataset)
+
+choose, asked, lines, arrange = st.columns(4)
+with choose:
+    position = widgets.pick_row(table)
+with asked:
+    name = st.segmented_control(
+        "LIME and KernelSHAP explain",
+        [name for name in MODELS if name in compute.run(dataset).models],
+        default="spam",
+        required=True,
+        format_func=lambda name: "SPAM" if name == "spam" else "Neural network",
+        key="compare_model",
+        persist_state="session",
+    )
+with lines:
+    unit = st.segmented_control(
+        "SPAM's lines",
+        list(LINES),
+        default="feature",
+        required=True,
+        format_func=LINES.__getitem__,
+        key="compare_unit",
+        persist_state="session",
+        help="Columns: exact Shapley values, in which a pair is shared by its two "
+        "columns; KernelSHAP estimates the same. SPAM's terms: its own sum, where "
+        "pairs stand by themselves.",
+    )
+with arrange:
+    order = st.segmented_control(
+        "Order of lines",
+        list(ORDERS),
+        default="shared",
+        required=True,
+        format_func=ORDERS.__getitem__,
+        key="compare_order",
+        persist_state="session",
+    )
+
+truth = compute.local(spam.path, dataset, "shapley", position)
+own = truth if unit == "feature" else compute.local(spam.path, dataset, view, position)
+most = min(30, max(2, len(own.terms)))
+session.keep_between("compare_length", 1, most)
+length = st.slider(
+    "Lines in each explanation",
+    1,
+    most,
+    min(7, most),
+    key="compare_length",
+    persist_state="session",
+    help="The rest is added up in one more line, so nothing is lost.",
+)
+
+model = spam if name == "spam" else widgets.need_model(dataset, name)
+label = None if class_ is None else table.classes[table.class_names.index(class_)]
+scale = compute.scale(dataset, truth.scale)
+if class_ is not None:
+    scale = f"{scale} of {class_}"
+
+costs = {key: compute.cost(model.path, dataset, key) for key in METHODS}
+seconds = sum(cost.seconds for cost in costs.values())
+this = [model.path, position]
+if seconds > AUTOMATIC and session.get("compare_asked") != this:
+    evaluations = {METHODS[key]: cost.n_evaluations for key, cost in costs.items()}
+    st.info(sentences.cost(MODELS[name], seconds, evaluations))
+    if st.button("Run LIME and KernelSHAP", type="primary"):
+        session.put("compare_asked", this)
+        st.rerun()
+    found = {}
+else:
+    with st.spinner(
+        f"Asking {MODELS[name]} about "
+        f"{sum(cost.n_evaluations for cost in costs.values()):,} changed rows, about "
+        f"{max(1, round(seconds))} s…",
+        show_time=True,
+    ):
+        found = {
+            key: compute.posthoc(model.path, dataset, position, key, SEED)
+            for key in METHODS
+        }
+
+known = "truth known" if name == "spam" else "truth not known"
+panels = [("SPAM, exact", own)]
+notes = [("truth known: it is the model's own sum",)]
+for key, explanation in found.items():
+    panels.append((f"{METHODS[key]} of {MODELS[name]}", explanation))
+    notes.append((f"estimate, {known}",))
+widgets.chart(
+    plots.comparison(
+        panels,
+        length,
+        unit=unit,
+        class_=label,
+        scale=scale,
+        order=order,
+        notes=notes,
+        title=f"Test row {session.get(session.ROW, 1):,}: contributions to {scale}",
+    ),
+    key="comparison",
+)
+
+if found:
+    lime, shap = found["lime"], found["kernel_shap"]
+    between = relative_difference(lime, shap, class_=label)
+    if name == "spam":
+        off = {
+            key: relative_difference(explanation, truth, class_=label)
+            for key, explanation in found.items()
+        }
+        st.markdown(sentences.error(off["lime"], off["kernel_shap"]))
+    else:
+        st.markdown(sentences.unknown(between))
+    starts = [
+        float(e.ledger(0, E=1, class_=label)["contribution"].iloc[-2])
+        for e in (own, shap, lime)
+    ]
+    st.markdown(sentences.bases(*starts, len(compute.background(dataset))))
