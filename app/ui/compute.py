@@ -1,22 +1,37 @@
 """What pages work out once and keep. The only file that touches ``st.cache_*``.
 
-Cached objects are shared by all visitors and never changed. Keys are the name of a
-built-in data set or the path of a saved model, which is unique to one training run and
-never written again, so that a key always means the same content.
+Cached objects are never changed. Keys are the name of a built-in data set, the key of a
+visitor's own table, or the path of a saved model, which is unique to one training run
+and never written again, so that a key always means the same content. What comes from a
+built-in table is shared by all visitors; what comes from a visitor's own table or
+training is kept for that session only (`_kept`) and released when it ends.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
+import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from spam_core import load_dataset, load_model
 from spam_core.cli import fitting
-from spam_core.data import Table, dataset_info, dataset_names
+from spam_core.data import (
+    ReadResult,
+    Table,
+    dataset_info,
+    dataset_names,
+    describe_columns,
+    read_table,
+    target_counts,
+)
 from spam_core.explain import (
     CostEstimate,
     estimate_cost,
@@ -25,7 +40,9 @@ from spam_core.explain import (
     sample_background,
 )
 from spam_core.explain.spectrum import BoundTerms, bound_terms
-from ui import jobs
+from ui import jobs, session, trained
+from ui.trained import Model
+from ui.workspace import Workspace, is_own
 
 BUILT_IN = ("gapminder", "breast_cancer", "wine", "california")
 """Data sets that the dashboard offers where they can be had without a download."""
@@ -37,44 +54,92 @@ _FAST: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Model:
-    """A fitted model as the pages use it.
-
-    Attributes
-    ----------
-    dataset : str
-        Key of its table.
-    path : str
-        Key of everything that is worked out from it.
-    scores : dict
-        Metrics on the test rows.
-    seconds : float
-        Training time.
-    """
-
-    dataset: str
-    path: str
-    scores: dict[str, float | None]
-    seconds: float
-
-
 @st.cache_resource(show_spinner=False)
 def _folder() -> Path:
     return jobs.new_folder()
 
 
+@st.cache_resource(
+    scope="session", show_spinner=False, on_release=lambda gone: gone.leave()
+)
+def _presence(_mine: Workspace, name: str) -> _Visit:
+    """Stay in the cache as long as the visitor's page is open."""
+    _mine.enter()
+    return _Visit(weakref.ref(_mine), name)
+
+
+@dataclass(frozen=True)
+class _Visit:
+    """A visitor who is here; it doesn't keep the workspace alive."""
+
+    workspace: weakref.ref[Workspace]
+    name: str
+
+    def leave(self) -> None:
+        found = self.workspace()
+        if found is not None:
+            found.leave()
+
+
+def workspace() -> Workspace | None:
+    """Return what belongs to the visitor; None outside of a page."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return None
+    mine = session.workspace()
+    _presence(mine, mine.folder.name)
+    return mine
+
+
+def _kept(
+    max_entries: int, show_spinner: bool | str = False, copies: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Keep results, a visitor's own apart from those that all share.
+
+    Parameters
+    ----------
+    max_entries : int
+    show_spinner : bool or str
+    copies : bool
+        Whether every caller gets a copy.
+    """
+    cache: Any = st.cache_data if copies else st.cache_resource
+    settings = {"max_entries": max_entries, "show_spinner": show_spinner}
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        shared = cache(**settings)(function)
+        private = cache(**settings, scope="session")(function)
+
+        @functools.wraps(function)
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            own = any(map(is_own, (*args, *kwargs.values())))
+            return (private if own else shared)(*args, **kwargs)
+
+        return kept
+
+    return decorate
+
+
 @st.cache_data(show_spinner=False)
-def choices() -> dict[str, str]:
-    """Return the data sets to offer: key -> what to call it."""
+def _built_in() -> dict[str, str]:
     here = dataset_names(available=True)
     return {name: dataset_info(name).title for name in BUILT_IN if name in here}
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+def choices() -> dict[str, str]:
+    """Return the data sets to offer, the visitor's own last: key -> what to call it."""
+    mine = workspace()
+    own = {} if mine is None else mine.tables
+    return _built_in() | {key: f"{own[key].title} (yours)" for key in own}
+
+
+@_kept(max_entries=8)
 def table(dataset: str) -> Table:
-    """Return a built-in table."""
-    return load_dataset(dataset)
+    """Return a built-in table, or one of the visitor's own."""
+    if not is_own(dataset):
+        return load_dataset(dataset)
+    mine = workspace()
+    assert mine is not None
+    return mine.tables[dataset].open()
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -89,36 +154,52 @@ def _built_in_run(dataset: str) -> jobs.Run:
     return jobs.start({"dataset": dataset}, models, _folder())
 
 
-def run(dataset: str) -> jobs.Run:
-    """Return the training of a data set; it starts with the first call."""
-    return _built_in_run(dataset)
+def run(dataset: str) -> jobs.Run | None:
+    """Return the training of a data set; None if an own table had none yet."""
+    return trained.run(dataset, workspace(), _built_in_run)
+
+
+def train(dataset: str, models: list[dict[str, Any]]) -> jobs.Run:
+    """Train for this visitor alone; it waits while another training is under way."""
+    mine = workspace()
+    assert mine is not None
+    own = mine.tables.get(dataset)
+    part = {"dataset": dataset} if own is None else own.job
+    return mine.train(dataset, part, models)
 
 
 def retry(dataset: str) -> None:
     """Train again after a failure or a cancelled training."""
+    mine = workspace()
+    for training in [] if mine is None else mine.trainings.get(dataset, []):
+        if training.run is run(dataset):
+            train(dataset, training.models)
+            return
     _built_in_run.clear(dataset)
 
 
+def models(dataset: str, name: str = "spam") -> list[Model]:
+    """Return the models of a data set that are ready, the newest last."""
+    return trained.models(dataset, name, workspace(), _built_in_run)
+
+
 def model(dataset: str, name: str = "spam") -> Model | None:
-    """Return a model of a data set, or None while it isn't trained."""
-    done = run(dataset).fitted.get(name)
-    if done is None:
-        return None
-    return Model(dataset, done.path, done.scores, done.seconds)
+    """Return the newest model of a data set, or None while it isn't trained."""
+    return next(reversed(models(dataset, name)), None)
 
 
 def report(dataset: str) -> dict[str, Any]:
     """Return what the training wrote about table, models and the constant guess."""
-    return run(dataset).report
+    return trained.report(dataset, workspace(), _built_in_run)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Loading the model…")
+@_kept(max_entries=16, show_spinner="Loading the model…")
 def estimator(path: str) -> Any:
     """Return a saved model; read only."""
     return load_model(path)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Working out the terms…")
+@_kept(max_entries=32, show_spinner="Working out the terms…")
 def _explanation(path: str, view: str) -> Any:
     return estimator(path).explain_global(view=view)
 
@@ -146,7 +227,7 @@ class Terms:
     feature_names: tuple[str, ...]
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@_kept(max_entries=32, show_spinner=False)
 def terms(path: str, dataset: str, view: str) -> Terms:
     """Return the terms of a model, their sizes and what they are called."""
     found, fitted, known = _explanation(path, view), estimator(path), table(dataset)
@@ -179,7 +260,7 @@ def _sizes(shown: Terms, class_: str | None) -> Any:
     return shown.importance[:, shown.classes.index(class_)]
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
+@_kept(copies=True, max_entries=128, show_spinner=False)
 def ranked(path: str, dataset: str, view: str, class_: str | None, size: int) -> Any:
     """Return the terms of `size` columns, the most important first."""
     shown = terms(path, dataset, view)
@@ -210,26 +291,26 @@ def size(
     return float(sizes.get(term, 0.0))
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
+@_kept(max_entries=512, show_spinner=False)
 def curve(path: str, view: str, feature: str) -> Any:
     """Return the shape of one feature."""
     return _explanation(path, view).curve(feature)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@_kept(max_entries=256, show_spinner=False)
 def surface(path: str, view: str, first: str, second: str) -> Any:
     """Return the surface of a pair."""
     return _explanation(path, view).surface(first, second)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@_kept(max_entries=256, show_spinner=False)
 def local(path: str, dataset: str, view: str, position: int) -> Any:
     """Return the LocalExplanation of one row of a table, by position."""
     rows = table(dataset).X.iloc[[position]]
     return estimator(path).explain_local(rows, view=view)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@_kept(copies=True, max_entries=256, show_spinner=False)
 def shares(path: str, dataset: str, position: int) -> dict[str, float] | None:
     """Return the probability of each class, by name; None for a regression."""
     known = table(dataset)
@@ -244,7 +325,7 @@ def orders(path: str) -> tuple[int, ...]:
     return tuple(sorted(order for order in estimator(path).model_.lam if order > 1))
 
 
-@st.cache_resource(max_entries=64, show_spinner="Working out the spectrum…")
+@_kept(max_entries=64, show_spinner="Working out the spectrum…")
 def spectrum(path: str, order: int, metric: str) -> Any:
     """Return the Spectrum of one order."""
     return estimator(path).spectrum(order, metric)
@@ -258,7 +339,7 @@ def most_components(path: str, order: int, metric: str) -> int:
     return int(lam.shape[1])
 
 
-@st.cache_data(max_entries=4096, show_spinner=False)
+@_kept(copies=True, max_entries=4096, show_spinner=False)
 def cut_score(path: str, dataset: str, order: int, metric: str, rank: int) -> float:
     """Score a model cut to a rank on the test rows, by its table's main metric."""
     known = table(dataset)
@@ -266,7 +347,7 @@ def cut_score(path: str, dataset: str, order: int, metric: str, rank: int) -> fl
     return float(fitting.score(smaller, known)[fitting.METRICS[known.task][0]])
 
 
-@st.cache_data(max_entries=256, show_spinner="Trying smaller models…")
+@_kept(copies=True, max_entries=256, show_spinner="Trying smaller models…")
 def cut_scores(
     path: str, dataset: str, order: int, metric: str
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
@@ -297,7 +378,7 @@ def enough(
     return good[0] if good else ranks[-1]
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@_kept(copies=True, max_entries=256, show_spinner=False)
 def bound(path: str, dataset: str, order: int, output: int) -> BoundTerms | None:
     """Return Theorem 1's terms; None where no exponential law can be fitted."""
     try:
@@ -318,22 +399,59 @@ BACKGROUND = 100
 _POSTHOC: dict[str, Any] = {"lime": explain_lime, "kernel_shap": explain_kernel_shap}
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@_kept(max_entries=16, show_spinner=False)
 def background(dataset: str) -> Any:
     """Return the training rows that LIME and KernelSHAP compare with."""
     X, _ = fitting.rows_of(table(dataset), "train", "validation")
     return sample_background(X, BACKGROUND, 0)
 
 
-@st.cache_data(max_entries=64, show_spinner="Estimating what it will take…")
+@_kept(copies=True, max_entries=64, show_spinner="Estimating what it will take…")
 def cost(path: str, dataset: str, method: str) -> CostEstimate:
     """Estimate what explaining one row by "lime" or "kernel_shap" will take."""
     model = estimator(path)
     return estimate_cost(model, background(dataset), method=method)  # type: ignore[arg-type]
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@_kept(max_entries=256, show_spinner=False)
 def posthoc(path: str, dataset: str, position: int, method: str, seed: int) -> Any:
     """Return what "lime" or "kernel_shap" says of a row, by position."""
     rows = table(dataset).X.iloc[[position]]
     return _POSTHOC[method](estimator(path), rows, background(dataset), seed=seed)
+
+
+@_kept(max_entries=16)
+def columns(dataset: str) -> Any:
+    """Return what each column of a table holds."""
+    return describe_columns(table(dataset))
+
+
+@_kept(max_entries=16)
+def target(dataset: str) -> Any:
+    """Return how many rows have which value of the target."""
+    return target_counts(table(dataset))
+
+
+@st.cache_resource(max_entries=3, show_spinner="Reading the file…", scope="session")
+def _read(
+    digest: str,  # noqa: ARG001, it stands for the bytes, which are not hashed again
+    options: tuple[tuple[str, Any], ...],
+    _data: bytes,
+) -> tuple[ReadResult | None, str]:
+    try:
+        return read_table(_data, **dict(options)), ""
+    except (ValueError, LookupError) as error:
+        return None, str(error)
+
+
+def read(data: bytes, **options: Any) -> tuple[ReadResult | None, str]:
+    """Read an upload; return it, or None and what is wrong with it.
+
+    Parameters
+    ----------
+    data : bytes
+    **options : object
+        Arguments of `read_table`.
+    """
+    digest = hashlib.sha256(data).hexdigest()
+    return _read(digest, tuple(sorted(options.items())), data)

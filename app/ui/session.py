@@ -10,6 +10,8 @@ from typing import Any
 
 import streamlit as st
 
+from ui.workspace import Workspace
+
 DATASET = "dataset"
 VIEW = "view"
 CLASS = "class"
@@ -17,6 +19,9 @@ LENGTH = "explanation_length"
 FEATURE = "feature"
 PAIR = "pair"
 ROW = "row"
+UPLOAD = "upload"
+DRAFT = "draft"
+WORKSPACE = "workspace"
 
 
 def get(key: str, default: Any = None) -> Any:
@@ -55,3 +60,11 @@ def keep_valid(key: str, options: list[Any]) -> None:
     """
     if key in st.session_state and st.session_state[key] not in options:
         del st.session_state[key]
+
+
+def workspace() -> Workspace:
+    """Return the visitor's own tables and trainings."""
+    found = st.session_state.get(WORKSPACE)
+    if found is None or found.closed:
+        found = st.session_state[WORKSPACE] = Workspace()
+    return found

@@ -84,7 +84,10 @@ def need_model(dataset: str, name: str = "spam") -> compute.Model:
     if found is not None:
         return found
     run = compute.run(dataset)
-    if run.finished:
+    if run is None:
+        st.info("This table has no model yet.", icon=":material/model_training:")
+        st.page_link("views/train.py", label="Train one", icon=":material/play_arrow:")
+    elif run.finished:
         _ended(dataset, run)
     else:
         st.info(
@@ -98,6 +101,8 @@ def need_model(dataset: str, name: str = "spam") -> compute.Model:
 def training_status(dataset: str) -> None:
     """Show how far training is, and reload the page when a model is ready."""
     run = compute.run(dataset)
+    if run is None:
+        return
     if not run.finished:
         _watch(dataset, len(run.fitted))
     elif run.state != "done" and run.fitted:
@@ -107,6 +112,8 @@ def training_status(dataset: str) -> None:
 @st.fragment(run_every=0.5)
 def _watch(dataset: str, n_fitted: int) -> None:
     run = compute.run(dataset)
+    if run is None:
+        return
     if run.finished or len(run.fitted) != n_fitted:
         st.rerun()
     share, text = run.progress()
