@@ -13,6 +13,7 @@ import pytest
 from spam_core.estimators.dnn import DNNRegressor
 from spam_core.estimators.spam import SPAMRegressor
 from spam_core.explain import estimate_evaluations, explain_kernel_shap
+from spam_core.explain.kernel_shap import load_kernel_explainer
 from tests.explain.contract import check_local
 from tests.explain.posthoc_tools import (
     IGNORE_UNKNOWN,
@@ -94,6 +95,24 @@ def test_additive_models_need_no_luck():
     shapes = mine.values - theirs.values.mean(0)
     np.testing.assert_allclose(found.values, shapes, rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.base, model.predict(background).mean())
+
+
+def test_numeric_tables_get_what_the_package_gives():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(30, 14)))
+    model = Recorder(lambda X: np.sin(np.asarray(X).sum(axis=1)))
+    mine = explain_kernel_shap(model, X[:1], X, n_samples=200, seed=7)
+    before = np.random.get_state()  # noqa: NPY002  (the package uses the global one)
+    try:
+        np.random.seed(7)  # noqa: NPY002
+        explainer = load_kernel_explainer()(model.predict, X.to_numpy())
+        found = explainer.shap_values(
+            X[:1].to_numpy(), nsamples=200, l1_reg=0, silent=True
+        )
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+    np.testing.assert_allclose(mine.values, found, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(mine.base[0], explainer.expected_value)
 
 
 @pytest.mark.parametrize("task", TASKS)
