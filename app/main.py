@@ -39,6 +39,10 @@ page = st.navigation(
             ),
             st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
         ],
+        "Data and training": [
+            st.Page("views/data.py", title="Data", icon=":material/table:"),
+            st.Page("views/train.py", title="Train", icon=":material/model_training:"),
+        ],
     }
 )
 with st.sidebar:

@@ -41,8 +41,8 @@ from spam_core.explain import (
 )
 from spam_core.explain.spectrum import BoundTerms, bound_terms
 from ui import jobs, session, trained
-from ui.trained import Model
-from ui.workspace import Workspace, is_own
+from ui.trained import Model as Model
+from ui.workspace import Choices, OwnTable, Training, Workspace, is_own
 
 BUILT_IN = ("gapminder", "breast_cancer", "wine", "california")
 """Data sets that the dashboard offers where they can be had without a download."""
@@ -132,6 +132,28 @@ def choices() -> dict[str, str]:
     return _built_in() | {key: f"{own[key].title} (yours)" for key in own}
 
 
+def add(frame: Any, name: str, choices: Choices) -> OwnTable:
+    """Make a frame a table of the visitor's own.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to learn from it.
+    OSError
+        If it can't be written.
+    """
+    mine = workspace()
+    assert mine is not None
+    return mine.add(frame, name, choices)
+
+
+def remove(dataset: str) -> None:
+    """Forget a table of the visitor's own, and its models."""
+    mine = workspace()
+    assert mine is not None
+    mine.remove(dataset)
+
+
 @_kept(max_entries=8)
 def table(dataset: str) -> Table:
     """Return a built-in table, or one of the visitor's own."""
@@ -166,6 +188,20 @@ def train(dataset: str, models: list[dict[str, Any]]) -> jobs.Run:
     own = mine.tables.get(dataset)
     part = {"dataset": dataset} if own is None else own.job
     return mine.train(dataset, part, models)
+
+
+def under_way() -> Training | None:
+    """Return the visitor's own training that isn't finished."""
+    mine = workspace()
+    return None if mine is None else mine.training
+
+
+def last_training(dataset: str) -> Training | None:
+    """Return the visitor's own last training of a data set."""
+    mine = workspace()
+    return (
+        None if mine is None else next(iter(mine.trainings.get(dataset, [])[-1:]), None)
+    )
 
 
 def retry(dataset: str) -> None:

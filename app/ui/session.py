@@ -21,6 +21,8 @@ PAIR = "pair"
 ROW = "row"
 UPLOAD = "upload"
 DRAFT = "draft"
+FAILED = "failed"
+ADDED = "added"
 WORKSPACE = "workspace"
 
 
@@ -32,6 +34,16 @@ def get(key: str, default: Any = None) -> Any:
 def put(key: str, value: Any) -> None:
     """Store a value; before its widget is drawn, this sets the widget."""
     st.session_state[key] = value
+
+
+def take(key: str) -> Any:
+    """Return what is stored under a key, and forget it."""
+    return st.session_state.pop(key, None)
+
+
+def begin(key: str, value: Any) -> None:
+    """Store a value unless there is one: the first value of a widget that is set."""
+    st.session_state.setdefault(key, value)
 
 
 def choose(key: str, value: Any, because: Any) -> None:

@@ -255,6 +255,14 @@ def row_values(table: Table, position: int) -> None:
     )
 
 
+def preview(table: Table, rows: int = 20) -> None:
+    """Show the first rows of a table, the target first."""
+    frame = pd.concat([table.y.head(rows), table.X.head(rows)], axis=1)
+    st.dataframe(
+        _readable(frame), hide_index=True, alt=f"The first rows of {table.name}"
+    )
+
+
 def _readable(frame: pd.DataFrame) -> pd.DataFrame:
     """Make columns of one type: Arrow has no column of numbers and text."""
     frame = frame.copy()

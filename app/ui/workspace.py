@@ -107,11 +107,13 @@ class Training:
 
     Attributes
     ----------
+    dataset : str
     run : Run
     models : list of dict
         What was asked for: name and settings of each model.
     """
 
+    dataset: str
     run: jobs.Run
     models: list[dict[str, Any]]
 
@@ -147,7 +149,9 @@ class Workspace:
         content = hashlib.sha256(self._secret.encode())
         content.update(json.dumps([name, dataclasses.asdict(choices)]).encode())
         content.update(json.dumps(list(frame.columns)).encode())
-        content.update(pd.util.hash_pandas_object(frame, index=False).to_numpy())
+        content.update(
+            pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
+        )
         key = _OWN + content.hexdigest()
         if key in self.tables:
             return self.tables[key]
@@ -180,9 +184,13 @@ class Workspace:
         run = jobs.start(table, models, self.folder)
         self._runs.append(run)
         done = self.trainings.setdefault(dataset, [])
-        done.append(Training(run, models))
-        while len(done) > MAX_TRAININGS:
-            self._discard(done.pop(0))
+        done.append(Training(dataset, run, models))
+        if len(done) > MAX_TRAININGS:
+            # one that left no model if there is one, else the oldest
+            useless = [t for t in done[:-1] if t.run.finished and not t.run.fitted]
+            oldest = [*useless, *done][0]
+            done.remove(oldest)
+            self._discard(oldest)
         return run
 
     @property
