@@ -68,6 +68,14 @@ def _state() -> tuple:
     )
 
 
+def flowers(n_classes: int = 3) -> tuple[pd.DataFrame, pd.Series]:
+    """Return three numbers and two or three classes."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=["stem", "leaf", "root"])
+    size = X["stem"] + X["leaf"] ** 2 + 0.5 * rng.normal(size=90)
+    return X, pd.qcut(size, n_classes, labels=False).map({0: "a", 1: "b", 2: "c"})
+
+
 class Recorder:
     """A regression that notes what it is asked."""
 
