@@ -30,7 +30,11 @@ class GlassBoxEstimator(GradientEstimator):
     training_record_: TrainingRecord | None
 
     def explain_local(
-        self, X: Any, view: LocalView = "pure", top: int | None = None
+        self,
+        X: Any,
+        view: LocalView = "pure",
+        top: int | None = None,
+        background: Any = None,
     ) -> LocalExplanation:
         """Split the scores of some rows into terms, exactly.
 
@@ -43,6 +47,9 @@ class GlassBoxEstimator(GradientEstimator):
             importances. Shapley: one value a feature.
         top : int, optional
             List the terms of largest training sd; the others make one last term.
+        background : table, optional
+            For Shapley values: rows that absent features are taken from, all together
+            from one row. None: each by itself from the training distribution.
 
         Returns
         -------
@@ -52,9 +59,11 @@ class GlassBoxEstimator(GradientEstimator):
         Raises
         ------
         ValueError
-            If columns are missing, the view is unknown or `top` isn't positive.
+            If columns are missing, the view is unknown, `top` isn't positive, or there
+            is a background for another view.
         """
         rows = self._encode(X)
+        table = None if background is None else self._encode(background)
         return explain_local(
             self.model_,
             self.encoder_,
@@ -65,6 +74,7 @@ class GlassBoxEstimator(GradientEstimator):
             view=view,
             top=top,
             record=self.training_record_,
+            background=table,
         )
 
     def explain_global(self, view: View = "pure") -> GlobalExplanation:

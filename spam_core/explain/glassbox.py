@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.frozen import REST, plain
+from spam_core.explain.interventional import shapley_against
 from spam_core.explain.model_shapes import ModelShapes
 from spam_core.explain.of_model import Polynomial, algebra_of, double_scores
 from spam_core.explain.overall import CancellingTerms
@@ -54,6 +55,7 @@ def explain_local(
     view: LocalView = "pure",
     top: int | None = None,
     record: TrainingRecord | None = None,
+    background: Encoded | None = None,
 ) -> LocalExplanation:
     """Split the scores of some rows into terms, exactly.
 
@@ -79,6 +81,9 @@ def explain_local(
         How many terms to list: those of largest training sd. None: all up to 5,000.
     record : TrainingRecord, optional
         Spares ranking the terms again.
+    background : Encoded, optional
+        For Shapley values, rows that absent features are taken from, together. None:
+        each from its training marginal. With rows there are no pair indices.
 
     Returns
     -------
@@ -88,7 +93,8 @@ def explain_local(
     Raises
     ------
     ValueError
-        If the view is unknown or `top` isn't a positive integer.
+        If the view is unknown, `top` isn't a positive integer, or there is a background
+        for another view.
     """
     started = time.perf_counter()
     if view not in (*VIEWS, "shapley"):
@@ -97,10 +103,16 @@ def explain_local(
         isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1
     ):
         raise ValueError(f"top must be a positive integer or None, got {top!r}")
+    if background is not None and view != "shapley":
+        raise ValueError(f'Only view="shapley" takes a background, not {view!r}')
     frame = encoder.align(X)
     rows = encoder.transform(X) if rows is None else rows
     if view == "shapley":
-        parts = _shapley(model, rows)
+        parts = (
+            _shapley(model, rows)
+            if background is None
+            else _against(model, rows, background)
+        )
         terms, n_left_out = TermSet.all(rows.codes.shape[1], 1), 0
     else:
         algebra = algebra_of(model, view)
@@ -126,7 +138,8 @@ def explain_local(
         scale=scale_name(classes, target),
         view=view,
         seconds=time.perf_counter() - started,
-        n_evaluations=len(rows),
+        n_evaluations=len(rows) + (0 if background is None else len(background)),
+        background_size=None if background is None else len(background),
         interactions=interactions,
         n_left_out=n_left_out,
         unknown=unknown if unknown.any() else None,
@@ -281,6 +294,21 @@ def _shapley(model: Polynomial, rows: Encoded) -> Parts:
             interactions[here] = interaction_indices(algebra, scores, known).numpy()
         score[here] = algebra.score(scores).numpy()
     return base, values, score, interactions
+
+
+def _against(model: Polynomial, rows: Encoded, background: Encoded) -> Parts:
+    lam = {l: value.double() for l, value in model.lam.items()}
+    bias = model.bias.double()
+    scores, others = double_scores(model, rows), double_scores(model, background)
+    base, values = [], []
+    for k in range(len(rows)):
+        row = {l: g[k : k + 1] for l, g in scores.items()}
+        known = ~rows.unknown[k]
+        found = shapley_against(bias, lam, row, others, known)
+        base.append(found[0].numpy())
+        values.append(found[1].numpy())
+    start, shared = np.stack(base), np.stack(values)
+    return start, shared, start + shared.sum(axis=1), None
 
 
 def _output(values: NDArray[np.float64]) -> NDArray[np.float64]:
