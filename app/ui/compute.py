@@ -442,6 +442,18 @@ def background(dataset: str) -> Any:
     return sample_background(X, BACKGROUND, 0)
 
 
+@_kept(max_entries=256, show_spinner=False)
+def exact(path: str, dataset: str, position: int) -> Any:
+    """Return a SPAM's exact Shapley values of a row, by position.
+
+    The background is the one that LIME and KernelSHAP have as well.
+    """
+    rows = table(dataset).X.iloc[[position]]
+    return estimator(path).explain_local(
+        rows, view="shapley", background=background(dataset)
+    )
+
+
 @_kept(copies=True, max_entries=64, show_spinner="Estimating what it will take…")
 def cost(path: str, dataset: str, method: str) -> CostEstimate:
     """Estimate what explaining one row by "lime" or "kernel_shap" will take."""

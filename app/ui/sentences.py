@@ -26,18 +26,19 @@ def spectrum(
     Examples
     --------
     >>> spectrum(1, 8, 2, 8, 6.05, 6.0, "RMSE", "years", 0.99)[:54]
-    'The largest component holds 99.0 % of the energy of all'
+    'The largest component holds 99 % of the energy of all 8'
     """
     subject = (
         "The largest component holds"
         if held == 1
         else f"The {held:,} largest components hold"
     )
-    first = f"{subject} {percent(share)} of the energy of all {n_values:,}."
+    first = f"{subject} {100 * share:.0f} % of the energy of all {n_values:,}."
+    metric = metric if metric.isupper() else metric[0].lower() + metric[1:]
     if not math.isfinite(whole) or not math.isfinite(score):
-        return f"{first} The {metric} can't be worked out on the test rows."
+        return f"{first} On the test rows {metric} can't be worked out."
     if enough >= most:
-        return f"{first} Dropping any would cost test {metric}."
+        return f"{first} For the same {metric} on the test rows it takes all {most:,}."
     change = (
         f"stay at {amount(whole, unit)}"
         if number(score) == number(whole)
@@ -66,18 +67,47 @@ def bound(terms: BoundTerms) -> pd.DataFrame:
     return frame
 
 
-def error(lime: float, kernel_shap: float) -> str:
-    """Say how wrong both methods are where the truth is known."""
-    if not (math.isfinite(lime) and math.isfinite(kernel_shap)):
+def error(found: dict[str, float], asked: dict[str, int], exactly: int) -> str:
+    """Say how wrong each method is where the truth is known.
+
+    Parameters
+    ----------
+    found : dict of str to float
+        Method -> relative difference from the exact values.
+    asked : dict of str to int
+        Method -> model evaluations.
+    exactly : int
+        Model evaluations of the exact values.
+
+    Examples
+    --------
+    >>> error({"LIME": 0.25}, {"LIME": 5001}, 101).split(": ")[1]
+    'LIME is off by **25.0 %** (5,001 model evaluations). The exact values took 101.'
+    """
+    if not all(map(math.isfinite, found.values())):
         return (
             "No column contributes anything in this row: there is nothing to compare."
         )
+    parts = [
+        f"{name} is off by **{_off(found[name])}** ({asked[name]:,} model evaluations)"
+        for name in found
+    ]
     return (
-        f"**The truth is known here**, because the model is a sum. KernelSHAP's bars "
-        f"are off by **{percent(kernel_shap)}** and LIME's by **{percent(lime)}**: the "
-        "sum of absolute differences from the exact values, over the sum of absolute "
-        "exact values, all columns counted."
+        f"**The truth is known here**, because the model is a sum: {', '.join(parts)}. "
+        f"The exact values took {exactly:,}."
     )
+
+
+ERROR_HELP = (
+    "Off by: the sum of absolute differences from the exact values, over the sum of "
+    "absolute exact values, all columns counted. KernelSHAP estimates the same numbers "
+    "and comes close if it asks often enough. LIME answers another question: which "
+    "straight line fits the model's answers around the row."
+)
+
+
+def _off(share: float) -> str:
+    return "less than 0.1 %" if share < 0.001 else percent(share)
 
 
 def unknown(between: float) -> str:
@@ -89,19 +119,41 @@ def unknown(between: float) -> str:
     if not math.isfinite(between):
         return text
     return (
-        f"{text} What can be said is that they differ from each other by "
-        f"{percent(between)} of KernelSHAP's total size."
+        f"{text} What can be said: LIME differs from KernelSHAP by {percent(between)} "
+        "of KernelSHAP's total size."
     )
 
 
-def bases(spam: float, kernel_shap: float, lime: float, n_rows: int) -> str:
-    """Say where each explanation starts."""
+def bases(
+    spam: float, kernel_shap: float, lime: float, n_rows: int, unit: str, same: bool
+) -> str:
+    """Say where each explanation starts.
+
+    Parameters
+    ----------
+    spam, kernel_shap, lime : float
+    n_rows : int
+        Of the background.
+    unit : {"feature", "term"}
+        What SPAM's lines are.
+    same : bool
+        Whether all three explain the same model.
+    """
+    line = f"LIME starts from {number(lime)}, the intercept of its local line."
+    if unit == "feature" and same:
+        return (
+            f"SPAM and KernelSHAP start from the same base, {number(spam)}: the mean "
+            f"score of the same {n_rows:,} training rows. {line}"
+        )
+    own = (
+        f"the mean of its own scores over {n_rows:,} training rows"
+        if unit == "feature"
+        else "its score with every column at its reference: see the view at the left"
+    )
     return (
-        f"Each starts from its own base. SPAM: {number(spam)}, the mean score if the "
-        f"columns were independent of each other. KernelSHAP: {number(kernel_shap)}, "
-        f"the mean score of {n_rows:,} training rows. LIME: {number(lime)}, the "
-        "intercept of its local model. So a part of the differences comes from the "
-        "question asked, not from a mistake."
+        f"Bases differ. SPAM starts from {number(spam)}, {own}. KernelSHAP starts from "
+        f"{number(kernel_shap)}, the mean score of {n_rows:,} training rows"
+        f"{'' if same else ' by the neural network'}. {line}"
     )
 
 

@@ -24,13 +24,18 @@ st.markdown(
 )
 spam = widgets.need_model(dataset)
 
-choose, asked, lines, arrange = st.columns(4)
+run = compute.run(dataset)
+planned = () if run is None else run.models
+models = [key for key in MODELS if compute.model(dataset, key) or key in planned]
+session.keep_valid("compare_model", models)
+
+choose, asked, lines, arrange = st.columns([3, 4, 4, 5])
 with choose:
     position = widgets.pick_row(table)
 with asked:
     name = st.segmented_control(
         "LIME and KernelSHAP explain",
-        [name for name in MODELS if name in compute.run(dataset).models],
+        models,
         default="spam",
         required=True,
         format_func=lambda name: "SPAM" if name == "spam" else "Neural network",
@@ -61,16 +66,15 @@ with arrange:
         persist_state="session",
     )
 
-truth = compute.local(spam.path, dataset, "shapley", position)
+truth = compute.exact(spam.path, dataset, position)
 own = truth if unit == "feature" else compute.local(spam.path, dataset, view, position)
 most = min(30, max(2, len(own.terms)))
-session.keep_between("compare_length", 1, most)
 length = st.slider(
     "Lines in each explanation",
     1,
     most,
     min(7, most),
-    key="compare_length",
+    key=f"compare_length_{dataset}_{most}",  # another table has another range
     persist_state="session",
     help="The rest is added up in one more line, so nothing is lost.",
 )
@@ -105,7 +109,7 @@ else:
 
 known = "truth known" if name == "spam" else "truth not known"
 panels = [("SPAM, exact", own)]
-notes = [("truth known: it is the model's own sum",)]
+notes = [("truth known: the model's own sum",)]
 for key, explanation in found.items():
     panels.append((f"{METHODS[key]} of {MODELS[name]}", explanation))
     notes.append((f"estimate, {known}",))
@@ -124,18 +128,28 @@ widgets.chart(
 )
 
 if found:
+    off = {
+        METHODS[key]: relative_difference(explanation, truth, class_=label)
+        for key, explanation in found.items()
+    }
+    asked_rows = {METHODS[key]: found[key].n_evaluations for key in found}
     lime, shap = found["lime"], found["kernel_shap"]
-    between = relative_difference(lime, shap, class_=label)
     if name == "spam":
-        off = {
-            key: relative_difference(explanation, truth, class_=label)
-            for key, explanation in found.items()
-        }
-        st.markdown(sentences.error(off["lime"], off["kernel_shap"]))
+        st.markdown(
+            sentences.error(off, asked_rows, truth.n_evaluations),
+            help=sentences.ERROR_HELP,
+        )
     else:
+        between = relative_difference(lime, shap, class_=label)
         st.markdown(sentences.unknown(between))
     starts = [
         float(e.ledger(0, E=1, class_=label)["contribution"].iloc[-2])
         for e in (own, shap, lime)
     ]
-    st.markdown(sentences.bases(*starts, len(compute.background(dataset))))
+    rows = len(compute.background(dataset))
+    st.markdown(sentences.bases(*starts, rows, unit, name == "spam"))
+if unit == "term":
+    st.caption(
+        "LIME and KernelSHAP have no lines for pairs: what two columns say together "
+        "ends up in the lines of both."
+    )

@@ -34,17 +34,20 @@ if not orders:
     )
     st.stop()
 
-left, right = st.columns(2)
+left, right = st.columns(2, vertical_alignment="bottom")
 with left:
-    session.keep_valid("spectrum_order", list(orders))
-    order = st.segmented_control(
-        "Order: columns that a component joins",
-        orders,
-        default=orders[0],
-        required=True,
-        key="spectrum_order",
-        persist_state="session",
-    )
+    order = orders[0]
+    if len(orders) > 1:
+        session.keep_valid("spectrum_order", list(orders))
+        order = st.segmented_control(
+            "Order",
+            orders,
+            default=orders[0],
+            required=True,
+            key="spectrum_order",
+            persist_state="session",
+        )
+    st.caption(f"Order {order}: a component joins up to {order} columns at a time.")
 with right:
     metric = st.segmented_control(
         "Size of a component",
@@ -83,17 +86,17 @@ effective.metric(
     "entropy of the sizes' shares.",
 )
 holding.metric(
-    f"Hold {text.percent(HELD)} of the energy",
+    f"Hold {100 * HELD:.0f} % of the energy",
     f"{held:,} of {n_values:,}",
     border=True,
     help="Energy: squared size of what this order adds to the score.",
 )
 cut.metric(
-    f"Enough for the same {name}",
+    f"Enough for {name} within {100 * LOSS:.0f} %",
     f"{enough:,} of {most:,}",
     border=True,
-    help=f"Components with which the {name} on the test rows is at most "
-    f"{text.percent(LOSS)} worse than the whole model's.",
+    help=f"Fewest of 1, 2, 4, … components with which the test rows' {name} is at most "
+    f"{100 * LOSS:.0f} % worse than the whole model's.",
 )
 st.markdown(
     sentences.spectrum(
@@ -156,6 +159,7 @@ widgets.chart(
         whole=whole,
         chosen=(rank, kept),
         unit=unit,
+        best=None if table.task == "regression" else 1.0,
     ),
     key="truncation",
 )

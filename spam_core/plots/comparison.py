@@ -124,6 +124,7 @@ def comparison(
         _bars(panel, [line[0] for line in leader.lines[:E]])
         for panel, leader in zip(panels, leaders, strict=True)
     ]
+    n_lines = max(2 + len(p.notes) for p in panels)
     figure = make_subplots(
         rows=1,
         cols=len(panels),
@@ -131,12 +132,11 @@ def comparison(
         shared_xaxes=False,
         horizontal_spacing=(0.03 if order == "shared" else 0.15),
         x_title=theme.literal(f"contribution to {the(scale)}"),
-        subplot_titles=[_heading(p) for p in panels],
+        subplot_titles=[_heading(p, n_lines) for p in panels],
     )
     _add_bars(figure, panels, drawn, style, scale, order)
     end = 1.45 * theme.limit(bar[2] for bars in drawn for bar in bars)
     figure.update_xaxes(range=[-end, end], zeroline=True, zerolinewidth=2, nticks=5)
-    n_lines = max(2 + len(p.notes) for p in panels)
     figure.update_annotations(font={"size": 13}, yanchor="bottom")
     # the name of the common axis is an annotation as well, made before the titles
     figure.layout.annotations[-1].update(yanchor="top", yshift=-26)
@@ -307,10 +307,12 @@ def _pattern(place: int | None) -> str:
     return "" if place is None else _PATTERNS[place // len(_COLOURS) % len(_PATTERNS)]
 
 
-def _heading(panel: _Panel) -> str:
+def _heading(panel: _Panel, n_lines: int) -> str:
+    """Title and small print, filled up so that all titles stand at one height."""
     base, score = theme.number(panel.base), theme.number(panel.score)
     small = [f"base {base} + bars = score {score}", *panel.notes]
-    lines = "<br>".join(theme.literal(line) for line in small)
+    small += [""] * (n_lines - 1 - len(small))
+    lines = "<br>".join(theme.literal(line) or "&nbsp;" for line in small)
     title = theme.literal(panel.title)
     return f"<b>{title}</b><br><span style='font-size:12px'>{lines}</span>"
 

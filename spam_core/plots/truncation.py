@@ -20,6 +20,7 @@ def truncation(
     whole: float,
     chosen: tuple[int, float] | None = None,
     unit: str = "",
+    best: float | None = None,
     title: str | None = None,
 ) -> go.Figure:
     """Draw a metric over the number of components kept.
@@ -38,6 +39,8 @@ def truncation(
         A rank and its metric to mark.
     unit : str, default=""
         Unit of the metric.
+    best : float, optional
+        Most that the metric can be, if there is such: the axis ends there.
     title : str, optional
 
     Returns
@@ -95,15 +98,16 @@ def truncation(
     low, high = min(values), max(values)
     span = max(1.2 * (high - low), _LEAST_SPAN * max(map(abs, values))) or 1.0
     middle = (low + high) / 2
+    top = middle + span / 2
+    if best is not None and top > best:  # a little room for the marker
+        top = best + 0.08 * span
     figure.update_xaxes(
         type="log",
         title="components kept (log scale)",
         tickvals=[int(rank) for rank in ranks],
         ticktext=[f"{int(rank):,}" for rank in ranks],
     )
-    figure.update_yaxes(
-        title=theme.literal(name), range=[middle - span / 2, middle + span / 2]
-    )
+    figure.update_yaxes(title=theme.literal(name), range=[top - span, top])
     steps = ", ".join(
         f"{int(rank):,}: {theme.number(float(score))}"
         for rank, score in zip(ranks, scores, strict=True)
