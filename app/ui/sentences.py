@@ -25,8 +25,8 @@ def spectrum(
 
     Examples
     --------
-    >>> spectrum(1, 8, 2, 8, 6.05, 6.0, "RMSE", "years", 0.99)[:54]
-    'The largest component holds 99 % of the energy of all 8'
+    >>> spectrum(1, 8, 2, 8, 6.05, 6.0, "RMSE", "years", 0.99).split("8.")[0]
+    'The largest component holds 99 % of the energy of all '
     """
     subject = (
         "The largest component holds"
@@ -125,7 +125,7 @@ def unknown(between: float) -> str:
 
 
 def bases(
-    spam: float, kernel_shap: float, lime: float, n_rows: int, unit: str, same: bool
+    spam: float, kernel_shap: float, lime: float, n_rows: int, lines: str, same: bool
 ) -> str:
     """Say where each explanation starts.
 
@@ -134,22 +134,22 @@ def bases(
     spam, kernel_shap, lime : float
     n_rows : int
         Of the background.
-    unit : {"feature", "term"}
+    lines : {"shapley", "pure", "raw"}
         What SPAM's lines are.
     same : bool
         Whether all three explain the same model.
     """
     line = f"LIME starts from {number(lime)}, the intercept of its local line."
-    if unit == "feature" and same:
+    if lines == "shapley" and same:
         return (
             f"SPAM and KernelSHAP start from the same base, {number(spam)}: the mean "
             f"score of the same {n_rows:,} training rows. {line}"
         )
-    own = (
-        f"the mean of its own scores over {n_rows:,} training rows"
-        if unit == "feature"
-        else "its score with every column at its reference: see the view at the left"
-    )
+    own = {
+        "shapley": f"the mean of its own scores over {n_rows:,} training rows",
+        "pure": "its mean score if columns were independent of each other",
+        "raw": "its score where every column counts as zero",
+    }[lines]
     return (
         f"Bases differ. SPAM starts from {number(spam)}, {own}. KernelSHAP starts from "
         f"{number(kernel_shap)}, the mean score of {n_rows:,} training rows"

@@ -147,7 +147,7 @@ if found:
         for e in (own, shap, lime)
     ]
     rows = len(compute.background(dataset))
-    st.markdown(sentences.bases(*starts, rows, unit, name == "spam"))
+    st.markdown(sentences.bases(*starts, rows, own.view, name == "spam"))
 if unit == "term":
     st.caption(
         "LIME and KernelSHAP have no lines for pairs: what two columns say together "

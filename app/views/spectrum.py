@@ -34,7 +34,7 @@ if not orders:
     )
     st.stop()
 
-left, right = st.columns(2, vertical_alignment="bottom")
+left, right = st.columns(2)
 with left:
     order = orders[0]
     if len(orders) > 1:

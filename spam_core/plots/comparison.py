@@ -22,7 +22,7 @@ ORDERS: tuple[Order, ...] = ("shared", "own")
 _COLUMNS = ("kind", "term", "value", "contribution")
 _COLOURS = tuple(c for c in theme.QUALITATIVE if c != theme.NEUTRAL)
 _PATTERNS = ("", "/", "x", "-", ".")
-_OTHERS, _REST = "all others together", "not explained"
+_OTHERS, _REST = "all others", "not explained"
 _TITLE_LINE = 17  # pixels
 
 
@@ -96,7 +96,7 @@ def comparison(
     ...     )
     >>> figure = comparison([("exact", frame(1, -2)), ("LIME", frame(1.5, -2.5))], E=1)
     >>> [trace.y for trace in figure.data]
-    [('town = B', 'all others together'), ('town = B', 'all others together')]
+    [('town = B', 'all others'), ('town = B', 'all others')]
     >>> [trace.x for trace in figure.data]
     [(-2.0, 1.0), (-2.5, 1.5)]
     """
@@ -246,13 +246,14 @@ def _add_bars(
     full = [name for name in rows if name not in ends] + ends
     values = {bar[0]: bar[1] for bars in reversed(drawn) for bar in bars}
     # beside three axes there is room for names only
+    width = 28 if order == "shared" else 18
     texts = [
-        f"{name} = {values[name]}" if values[name] and order == "shared" else name
+        f"{name} = {values[name]}"
+        if values[name] and len(f"{name} = {values[name]}") <= width
+        else name
         for name in full
     ]
-    labels = dict(
-        zip(full, theme.labels(texts, 28 if order == "shared" else 18), strict=True)
-    )
+    labels = dict(zip(full, theme.labels(texts, width), strict=True))
     for k, (panel, bars) in enumerate(zip(panels, drawn, strict=True), start=1):
         places = [style.get(name) for name, _, _ in bars]
         figure.add_bar(
@@ -287,11 +288,13 @@ def _add_bars(
             col=k,
         )
         own = full if order == "shared" else [name for name, _, _ in bars]
+        most = max(len(full) if order == "shared" else len(other) for other in drawn)
         figure.update_yaxes(
             type="category",
             categoryorder="array",
             categoryarray=[labels[name] for name in own][::-1],
-            range=[-0.5, len(own) - 0.5],
+            # all panels have as many places, so that lines stand at one height
+            range=[len(own) - most - 0.5, len(own) - 0.5],
             showgrid=False,
             row=1,
             col=k,
