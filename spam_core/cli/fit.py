@@ -123,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         results.append((_title(spec.name), score(models[-1], table), seconds))
     results.append((baseline_name(table.task), baseline(table), None))
     _print_scores(results, table)
-    _print_terms(models[0])
+    _print_terms(models[0], table)
     if out is not None:
         models[0].save(out)
         print(f"\nsaved {out}")
@@ -178,14 +178,14 @@ def _print_scores(
         print(f"{name:<{width}}{cells}{time:>20}")
 
 
-def _print_terms(model: Any) -> None:
+def _print_terms(model: Any, table: Table) -> None:
     if not hasattr(model, "explain_global"):
         return
     explanation = model.explain_global()
     frame = explanation.to_frame()
     print(
         f"\nLargest terms ({explanation.view} view), by mean absolute contribution to "
-        f"the {explanation.scale}"
+        f"{'' if table.task == 'regression' else 'the '}{explanation.scale}"
     )
     for line in largest_terms(explanation, _TOP):
         print(line)
