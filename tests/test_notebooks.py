@@ -117,6 +117,29 @@ def test_notebook_uses_the_public_names(path: Path) -> None:
     assert private_imports(read(path)) == []
 
 
+def text_of(notebook: Any) -> str:
+    outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
+    return "".join(output.get("text", "") for output in outputs)
+
+
+def test_interactions_run_without_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPAM_DATA_DIR", raising=False)
+    notebook = read(ROOT / "notebooks" / "03_interactions.ipynb")
+    execute(notebook, tmp_path, monkeypatch)
+    assert "gapminder: Life expectancy" in text_of(notebook)
+
+
+def test_interactions_take_the_data_where_they_are(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPAM_DATA_DIR", str(data_dir.resolve()))
+    notebook = read(ROOT / "notebooks" / "03_interactions.ipynb")
+    execute(notebook, tmp_path, monkeypatch)
+    assert "bike_sharing: Bikes rented" in text_of(notebook)
+
+
 # --- the checks can fail -------------------------------------------------------------
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import io
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from PIL import Image
 
-from scripts.run_notebooks import PNG, add_pictures, figures, main, run
+from scripts.run_notebooks import PNG, add_pictures, figures, main, run, smaller
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -60,7 +62,27 @@ def test_a_notebook_is_run_and_its_figures_are_drawn(
     size = [int.from_bytes(picture[k : k + 4], "big") for k in (16, 20)]
     shown = output["metadata"][PNG]
     assert size == [2 * shown["width"], 2 * shown["height"]]
+    assert Image.open(io.BytesIO(picture)).mode == "P"  # 256 colours at most
     assert path.stat().st_size < LARGEST
+
+
+def test_pictures_are_stored_in_few_colours() -> None:
+    # a smooth slope from black to white, with colours that a picture of data has
+    image = Image.linear_gradient("L").convert("RGB")
+    image.paste((213, 94, 0), (0, 0, 40, 40))
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    stored = smaller(base64.b64encode(buffer.getvalue()).decode())
+    again = Image.open(io.BytesIO(base64.b64decode(stored)))
+    assert (again.mode, again.size) == ("P", image.size)
+    gaps = [
+        abs(a - b)
+        for x, y in [(5, 5), (100, 0), (100, 128), (255, 255)]
+        for a, b in zip(
+            image.getpixel((x, y)), again.convert("RGB").getpixel((x, y)), strict=True
+        )
+    ]
+    assert max(gaps) <= 4
 
 
 @pytest.mark.usefixtures("own_folders")
