@@ -65,11 +65,13 @@ def pick_class(dataset: str) -> str | None:
 
 def pick_length(most: int) -> int:
     """Let the visitor choose how many terms to show."""
+    longest = max(2, min(30, most))
+    session.keep_between(session.LENGTH, 1, longest)
     return int(
         st.slider(
             "Terms to show",
             1,
-            max(2, min(30, most)),
+            longest,
             min(7, most),
             key=session.LENGTH,
             persist_state="session",
