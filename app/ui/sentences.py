@@ -169,3 +169,17 @@ def cost(model: str, seconds: float, evaluations: dict[str, int]) -> str:
         f"{literal(name)} {n:,} model evaluations" for name, n in evaluations.items()
     )
     return f"Asking {model} will take about {max(1, round(seconds))} s: {parts}."
+
+
+def waiting(model: str, seconds: float, evaluations: dict[str, int]) -> str:
+    """Say what is being waited for.
+
+    Examples
+    --------
+    >>> waiting("SPAM", 3.2, {"LIME": 5001, "KernelSHAP": 1801})
+    'Asking SPAM about 6,802 changed rows, about 3 s…'
+    """
+    rows = sum(evaluations.values())
+    return (
+        f"Asking {model} about {rows:,} changed rows, about {max(1, round(seconds))} s…"
+    )

@@ -2,7 +2,7 @@ import streamlit as st
 
 from spam_core import plots
 from spam_core.explain import relative_difference
-from ui import compute, sentences, session, widgets
+from ui import compute, sentences, session, text, widgets
 
 AUTOMATIC = 10.0  # seconds that a page may take without being asked
 METHODS = {"lime": "LIME", "kernel_shap": "KernelSHAP"}
@@ -85,27 +85,27 @@ scale = compute.scale(dataset, truth.scale)
 if class_ is not None:
     scale = f"{scale} of {class_}"
 
-costs = {key: compute.cost(model.path, dataset, key) for key in METHODS}
-seconds = sum(cost.seconds for cost in costs.values())
+found = {}
 this = [model.path, position]
-if seconds > AUTOMATIC and session.get("compare_asked") != this:
+try:
+    costs = {key: compute.cost(model.path, dataset, key) for key in METHODS}
+    seconds = sum(cost.seconds for cost in costs.values())
     evaluations = {METHODS[key]: cost.n_evaluations for key, cost in costs.items()}
-    st.info(sentences.cost(MODELS[name], seconds, evaluations))
-    if st.button("Run LIME and KernelSHAP", type="primary"):
-        session.put("compare_asked", this)
-        st.rerun()
-    found = {}
-else:
-    with st.spinner(
-        f"Asking {MODELS[name]} about "
-        f"{sum(cost.n_evaluations for cost in costs.values()):,} changed rows, about "
-        f"{max(1, round(seconds))} s…",
-        show_time=True,
-    ):
-        found = {
-            key: compute.posthoc(model.path, dataset, position, key, SEED)
-            for key in METHODS
-        }
+    if seconds <= AUTOMATIC or session.get("compare_asked") == this:
+        with st.spinner(
+            sentences.waiting(MODELS[name], seconds, evaluations), show_time=True
+        ):
+            found = {
+                key: compute.posthoc(model.path, dataset, position, key, SEED)
+                for key in METHODS
+            }
+    else:
+        st.info(sentences.cost(MODELS[name], seconds, evaluations))
+        if st.button("Run LIME and KernelSHAP", type="primary"):
+            session.put("compare_asked", this)
+            st.rerun()
+except (ImportError, TypeError, ValueError) as error:  # what the methods refuse
+    st.error(text.literal(error), title="LIME and KernelSHAP could not be run")
 
 known = "truth known" if name == "spam" else "truth not known"
 panels = [("SPAM, exact", own)]

@@ -1,0 +1,148 @@
+"""The page Compare shows what the methods say, and what can be known of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from numpy.testing import assert_allclose
+
+from spam_core import load_dataset
+from spam_core.explain import CostEstimate, relative_difference
+from tests.app.helpers import DATASETS, charts, open_app, texts
+from ui import compute
+
+TITLES = ["SPAM, exact", "LIME of SPAM", "KernelSHAP of SPAM"]
+
+
+def panels(at) -> dict[str, dict[str, float]]:
+    """Lines of each panel by name."""
+    (figure,) = charts(at)
+    return {
+        trace["name"]: {
+            row[0]: amount
+            for row, amount in zip(trace["customdata"], trace["x"], strict=True)
+        }
+        for trace in figure["data"]
+    }
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_the_panels_are_the_librarys_numbers(dataset) -> None:
+    at = open_app(dataset, "compare.py")
+    at.number_input(key="row").set_value(2).run()
+    assert not at.exception
+    table = load_dataset(dataset)
+    position = int(table.splits["test"][1])
+    path = compute.model(dataset).path
+    label = table.classes[0] if table.task == "multiclass" else None
+    truth = compute.exact(path, dataset, position)
+    found = [truth] + [
+        compute.posthoc(path, dataset, position, key, 0)
+        for key in ("lime", "kernel_shap")
+    ]
+    shown = panels(at)
+    assert list(shown) == TITLES
+    wanted = [
+        e.ledger(0, E=99, unit="feature", class_=label).set_index("term")[
+            "contribution"
+        ]
+        for e in found
+    ]
+    largest = wanted[0][:-2].abs().nlargest(7).index
+    for lines, values in zip(shown.values(), wanted, strict=True):
+        names = [name for name in lines if name in values.index]
+        assert names[:7] == list(largest)
+        assert_allclose([lines[n] for n in names], values[names], rtol=1e-6)
+        total = values["base"] + sum(lines.values())
+        assert_allclose(total, values["score"], atol=1e-6)
+    # the same background, so the same base
+    assert_allclose(wanted[0]["base"], wanted[2]["base"], atol=1e-6)
+    off = relative_difference(found[1], truth, class_=label)
+    assert f"LIME is off by **{100 * off:.1f} %**" in texts(at)
+    assert "KernelSHAP is off by **less than 0.1 %**" in texts(at)
+
+
+def test_the_length_cuts_every_panel() -> None:
+    at = open_app("breast_cancer", "compare.py")
+    (slider,) = at.slider
+    slider.set_value(2).run()
+    assert not at.exception
+    lines = {name: list(panel) for name, panel in panels(at).items()}
+    assert len({tuple(names[:2]) for names in lines.values()}) == 1
+    assert [len(names) for names in lines.values()] == [3, 4, 3]
+    assert lines["LIME of SPAM"][2:] == ["all others", "not explained"]
+
+
+def test_each_panel_can_have_its_own_order() -> None:
+    at = open_app("breast_cancer", "compare.py")
+    at.segmented_control(key="compare_order").set_value("own").run()
+    assert not at.exception
+    for lines in panels(at).values():
+        sizes = [abs(amount) for amount in list(lines.values())[:7]]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_of_the_network_the_truth_is_not_known(dataset) -> None:
+    at = open_app(dataset, "compare.py")
+    at.segmented_control(key="compare_model").set_value("dnn").run()
+    assert not at.exception
+    assert "truth is not known" in texts(at)
+    assert "off by" not in texts(at)
+    (figure,) = charts(at)
+    heads = [note["text"] for note in figure["layout"]["annotations"]][:3]
+    assert "truth known" in heads[0]
+    assert all("truth not known" in head for head in heads[1:])
+    bases = {re.search(r"score (\S+?)<", head)[1] for head in heads}
+    assert len(bases) == 2  # two models, two scores
+
+
+@pytest.mark.parametrize("view", ["pure", "raw"])
+def test_terms_have_their_pairs_and_their_view(view) -> None:
+    at = open_app("gapminder", "compare.py")
+    at.segmented_control(key="view").set_value(view).run()
+    at.segmented_control(key="compare_unit").set_value("term").run()
+    assert not at.exception
+    own = list(panels(at)["SPAM, exact"])
+    assert any("×" in name for name in own)
+    assert not any("×" in name for name in panels(at)["LIME of SPAM"])
+    said = {"pure": "independent of each other", "raw": "counts as zero"}[view]
+    assert said in texts(at)
+
+
+def test_another_class_is_another_comparison() -> None:
+    at = open_app("wine", "compare.py")
+    first = panels(at)
+    at.selectbox(key="class").select("class_2").run()
+    assert not at.exception
+    assert panels(at) != first
+    (figure,) = charts(at)
+    assert "class_2" in figure["layout"]["annotations"][-1]["text"]
+
+
+def test_what_takes_long_is_asked_for_first(monkeypatch) -> None:
+    slow = CostEstimate(123_456, 40.0)
+    monkeypatch.setattr(compute, "cost", lambda *_: slow)
+    at = open_app("gapminder", "compare.py")
+    assert "80 s" in at.info[0].value
+    assert "123,456" in at.info[0].value
+    assert list(panels(at)) == TITLES[:1]
+    (button,) = [b for b in at.button if b.label == "Run LIME and KernelSHAP"]
+    button.click().run()
+    assert not at.exception
+    assert list(panels(at)) == TITLES
+    assert not at.info
+    at.number_input(key="row").set_value(3).run()
+    assert list(panels(at)) == TITLES[:1]
+
+
+def test_what_a_method_refuses_is_said(monkeypatch) -> None:
+    def refuse(*args):
+        raise ImportError('LIME needs the package lime: pip install "x[lime]"')
+
+    monkeypatch.setattr(compute, "posthoc", refuse)
+    at = open_app("gapminder", "compare.py")
+    assert not at.exception
+    assert "LIME needs the package lime" in at.error[0].value
+    assert list(panels(at)) == TITLES[:1]
