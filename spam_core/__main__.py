@@ -1,8 +1,12 @@
-"""``python -m spam_core``: the command line."""
+"""Entry of ``python -m spam_core``."""
 
-import sys
+import os
 
-from spam_core.cli import main
+# Before torch is loaded: threads that spin while they wait take the cores from those
+# that work, which on a busy machine makes a fit several times slower.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+from spam_core.cli import main  # noqa: E402 - after the line above
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

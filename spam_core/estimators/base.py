@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from spam_core.data.columns import as_frame, check_not_empty
 from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.data.telling import warn_caller
 from spam_core.training.losses import Task
 
@@ -29,7 +30,7 @@ class TabularEstimator(BaseEstimator):
     Subclasses set `encoder_` in `_fit_rows` and read rows through `_encode`.
     """
 
-    encoder_: TableEncoder
+    encoder_: TableEncoder | SparseEncoder
     n_features_in_: int
 
     def __sklearn_tags__(self) -> Any:
@@ -45,25 +46,36 @@ class TabularEstimator(BaseEstimator):
         check_is_fitted(self)
         return self.encoder_.feature_names
 
-    def _check_X(self, X: Any) -> pd.DataFrame:
-        """Training table as a labelled frame."""
+    def _check_X(self, X: Any) -> Any:
+        """Training table as a labelled frame, or as the sparse matrix it is."""
         if sp.issparse(X):
-            raise TypeError(
-                f"{type(self).__name__} got a sparse matrix, which it would have to "
-                "make dense. Pass a dense table (X.toarray())."
-            )
+            self._check_sparse()
+            check_not_empty(X.shape)
+            return sp.csr_matrix(X)
         frame = as_frame(X)[0]
         check_not_empty(frame.shape)
         return frame
 
+    def _check_sparse(self) -> None:
+        """Refuse a sparse table unless it can stay sparse."""
+        raise TypeError(
+            f"{type(self).__name__} got a sparse matrix, which it would have to make "
+            "dense. Pass a dense table (X.toarray())."
+        )
+
     def _remember_names(self, X: Any) -> None:
         _check_feature_names(self, X, reset=True)
 
-    def _encode(self, X: Any) -> Encoded:
+    def _encode(self, X: Any) -> Encoded | SparseRows:
         """Encode rows to predict or explain."""
         check_is_fitted(self)
+        if isinstance(self.encoder_, SparseEncoder):
+            return self.encoder_.transform(X)
         if sp.issparse(X):
-            self._check_X(X)
+            raise TypeError(
+                f"{type(self).__name__} was fitted to a dense table and got a sparse "
+                "matrix. Pass a dense table (X.toarray())."
+            )
         frame, named = as_frame(X)
         width = frame.shape[1]
         if not (named and self.encoder_.named) and width != self.n_features_in_:

@@ -82,7 +82,8 @@ class _DNN(GradientEstimator):
         self.callbacks = callbacks
         self.random_state = random_state
 
-    def _make_encoder(self) -> TableEncoder:
+    def _make_encoder(self, sparse: bool) -> TableEncoder:
+        assert not sparse, "_check_sparse refuses it"
         return TableEncoder(special_values=self.special_values)
 
     def _train(

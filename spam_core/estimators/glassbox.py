@@ -8,6 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from spam_core.data.encoding import Encoded
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.gradient import GradientEstimator
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.glassbox import LocalView, explain_global, explain_local
@@ -62,8 +64,8 @@ class GlassBoxEstimator(GradientEstimator):
             If columns are missing, the view is unknown, `top` isn't positive, or there
             is a background for another view.
         """
-        rows = self._encode(X)
-        table = None if background is None else self._encode(background)
+        rows = self._dense_rows(X)
+        table = None if background is None else self._dense_rows(background)
         return explain_local(
             self.model_,
             self.encoder_,
@@ -87,8 +89,19 @@ class GlassBoxEstimator(GradientEstimator):
         Returns
         -------
         GlobalExplanation
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted to a sparse table, whose distribution isn't kept.
         """
         check_is_fitted(self)
+        if isinstance(self.encoder_, SparseEncoder):
+            raise ValueError(
+                "explain_global needs the training distribution of each column, which "
+                "a model of a sparse table doesn't keep; its rows can be explained by "
+                'explain_local(X, view="raw").'
+            )
         return explain_global(
             self.model_,
             self.encoder_,
@@ -143,8 +156,15 @@ class GlassBoxEstimator(GradientEstimator):
         smaller = copy.copy(self)
         smaller.model_ = truncate(self.model_, rank, metric)
         # sizes of terms over the training rows are the whole model's
-        smaller.training_record_ = None
+        record = self.training_record_
+        smaller.training_record_ = (
+            None if record is None else record.for_changed_model()
+        )
         return smaller
+
+    def _dense_rows(self, X: Any) -> Encoded:
+        rows = self._encode(X)
+        return rows.dense() if isinstance(rows, SparseRows) else rows
 
     def _classes(self) -> list[Any] | None:
         classes = getattr(self, "classes_", None)

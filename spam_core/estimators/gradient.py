@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.base import (
     ClassificationTarget,
     RegressionTarget,
@@ -86,12 +88,13 @@ class GradientEstimator(TabularEstimator):
         self._check_training()
         self._check_parameters()
         frame = self._check_X(X)
-        target = self._read_target(y, len(frame))
+        n = frame.shape[0]
+        target = self._read_target(y, n)
         labels, target = target if isinstance(target, tuple) else (None, target)
-        weight = check_weight(sample_weight, len(frame))
-        group_of = check_groups(groups, len(frame))
-        if len(frame) < 2:
-            raise ValueError(f"Expected at least 2 rows, got n_samples={len(frame)}")
+        weight = check_weight(sample_weight, n)
+        group_of = check_groups(groups, n)
+        if n < 2:
+            raise ValueError(f"Expected at least 2 rows, got n_samples={n}")
         keep = weight > 0
         if not keep.all():
             frame, target, weight = frame[keep], target[keep], weight[keep]
@@ -107,7 +110,7 @@ class GradientEstimator(TabularEstimator):
         if labels is not None:
             warn_of_rare(labels, target)
         weight = weight / weight.mean()
-        encoder = self._make_encoder()
+        encoder = self._make_encoder(sparse=issparse(frame))
         rows = encoder.fit_transform(frame, weight)
         encoder.named = hasattr(X, "columns")
         offset, factor = 0.0, 1.0
@@ -154,7 +157,8 @@ class GradientEstimator(TabularEstimator):
     def restore_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take back what `saved_arrays` gave."""
 
-    def _make_encoder(self) -> TableEncoder:
+    def _make_encoder(self, sparse: bool) -> TableEncoder | SparseEncoder:
+        assert not sparse, "_check_sparse refuses it"
         return TableEncoder()
 
     def _check_parameters(self) -> None:
@@ -208,7 +212,7 @@ class GradientEstimator(TabularEstimator):
         check_is_fitted(self)
         return self._score_rows(self._encode(X))
 
-    def _score_rows(self, rows: Encoded) -> NDArray[np.float64]:
+    def _score_rows(self, rows: Encoded | SparseRows) -> NDArray[np.float64]:
         with torch.no_grad():
             scores: NDArray[np.float64] = self.model_.score(rows).numpy()
         return scores

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.encoding import SCALINGS, Scaling, TableEncoder
+from spam_core.data.sparse import SPARSE_SCALINGS, SparseEncoder, SparseRows
 from spam_core.estimators.glassbox import GlassBoxEstimator
 from spam_core.estimators.gradient import (
     GradientClassifier,
@@ -139,7 +140,26 @@ class _SPAM(GlassBoxEstimator):
                 f"Regularization, got {self.regularization!r}"
             )
 
-    def _make_encoder(self) -> TableEncoder:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._keeps_zeros()
+        return tags
+
+    def _keeps_zeros(self) -> bool:
+        return self.feature_map == "linear" and self.scaling in SPARSE_SCALINGS
+
+    def _check_sparse(self) -> None:
+        if not self._keeps_zeros():
+            raise TypeError(
+                f'A sparse matrix needs feature_map="linear" and scaling in '
+                f"{list(SPARSE_SCALINGS)}, which keep 0 at 0; got "
+                f"feature_map={self.feature_map!r} and scaling={self.scaling!r}. Or "
+                "pass a dense table (X.toarray())."
+            )
+
+    def _make_encoder(self, sparse: bool) -> TableEncoder | SparseEncoder:
+        if sparse:
+            return SparseEncoder(self.scaling)  # type: ignore[arg-type]
         return TableEncoder(
             self.n_knots,
             self.scaling,
@@ -194,9 +214,11 @@ class _SPAM(GlassBoxEstimator):
             offset,
             factor,
         )
-        record = record_training(
-            fitted.model, problem.rows, problem.layout.n_levels, problem.weight
-        )
+        record = None
+        if not isinstance(problem.rows, SparseRows):
+            record = record_training(
+                fitted.model, problem.rows, problem.layout.n_levels, problem.weight
+            )
         return Training(
             fitted.model,
             fitted.history,

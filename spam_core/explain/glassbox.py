@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.frozen import REST, plain
 from spam_core.explain.interventional import shapley_against
@@ -46,7 +47,7 @@ _N_DRAWS = 2_000  # rows drawn where no training rows were looked at
 
 def explain_local(
     model: Polynomial,
-    encoder: TableEncoder,
+    encoder: TableEncoder | SparseEncoder,
     X: Any,
     *,
     rows: Encoded | None = None,
@@ -106,7 +107,9 @@ def explain_local(
     if background is not None and view != "shapley":
         raise ValueError(f'Only view="shapley" takes a background, not {view!r}')
     frame = encoder.align(X)
-    rows = encoder.transform(X) if rows is None else rows
+    if rows is None:
+        encoded = encoder.transform(X)
+        rows = encoded.dense() if isinstance(encoded, SparseRows) else encoded
     if view == "shapley":
         parts = (
             _shapley(model, rows)

@@ -58,7 +58,7 @@ class SPAMEnsemble(nn.Module):
         ranks: Mapping[int, int],
         n_members: int,
         n_outputs: int,
-        marginals: Marginals,
+        marginals: Marginals | None,
         generator: torch.Generator,
         *,
         shared_bases: bool = True,
@@ -94,6 +94,7 @@ class SPAMEnsemble(nn.Module):
         self.weights = nn.Parameter(torch.cat(parts, 2).masked_fill_(padding, 0))
         means = torch.zeros(0, dtype=torch.float64)
         if feature_map.centred:
+            assert marginals is not None, "only sparse tables have none"
             means = feature_map.column_means(marginals)
         self.register_buffer("column_means", means.float())
         ones = torch.ones(feature_map.n_columns, n_members)

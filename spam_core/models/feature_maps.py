@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
 from spam_core.data.encoding import NUMBER, Encoded, Feature, Marginals
+from spam_core.data.sparse import SparseRows
 from spam_core.models.polynomial import signed_root
 
 FeatureMapName = Literal["linear", "neural", "basis", "spline"]
@@ -242,10 +243,41 @@ class FeatureMap(nn.Module):
 
 
 class LinearMap(FeatureMap):
-    """SPAM-Linear: ``sign(x) abs(x)^(1/l)`` of the scaled number (paper, eq. 3)."""
+    """SPAM-Linear: ``sign(x) abs(x)^(1/l)`` of the scaled number (paper, eq. 3).
+
+    Sparse rows stay sparse: 0 has phi = 0, so only what a row holds is looked up.
+    """
+
+    column_of: Tensor
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout, [i for i, c in enumerate(layout.n_cells) if c])
+        column_of = torch.full((self.n_features,), -1)
+        column_of[self.numbered] = torch.arange(len(self.numbered))
+        self.register_buffer("column_of", column_of)
+
+    def sums(self, rows: Encoded | SparseRows, order: int, table: Tensor) -> Tensor:
+        """Sum over features, looking only at what a sparse row holds."""
+        if not isinstance(rows, SparseRows):
+            return super().sums(rows, order, table)
+        if not len(self.numbered):
+            return table.new_zeros(len(rows), *table.shape[1:])
+        column = self.column_of[rows.columns]
+        # a column that was all 0 in training never contributes
+        weight = signed_root(rows.values, order) * (column >= 0)
+        bag = embedding_bag(
+            column.clamp(min=0),
+            table.flatten(1),
+            rows.start[:-1],
+            mode="sum",
+            per_sample_weights=weight,
+        )
+        return unflatten_columns(bag, table)
+
+    def scores(self, rows: Encoded | SparseRows, order: int, table: Tensor) -> Tensor:
+        """Score each feature; sparse rows are written out for it."""
+        dense = rows.dense() if isinstance(rows, SparseRows) else rows
+        return super().scores(dense, order, table)
 
     def numeric_sums(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
         """Sum the numeric columns: (n, M, q)."""

@@ -354,7 +354,7 @@ class SPAM:
 
 
 def _as_rows(rows: Encoded | Tensor) -> Encoded:
-    if isinstance(rows, Encoded):
+    if not isinstance(rows, Tensor):
         return rows
     if rows.ndim != 2:
         raise ValueError(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from spam_core.data.encoding import Encoded, Feature, Marginals, TableEncoder
+from spam_core.data.sparse import SparseEncoder
 from spam_core.estimators.dnn import ScoringDNN
 from spam_core.models.baselines import DNN
 from spam_core.models.feature_maps import FeatureMap, Layout, LinearMap
@@ -26,8 +27,13 @@ _SCALARS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def write_encoder(encoder: TableEncoder, tensors: dict[str, Tensor]) -> dict[str, Any]:
+def write_encoder(
+    encoder: TableEncoder | SparseEncoder, tensors: dict[str, Tensor]
+) -> dict[str, Any]:
     """Put an encoder's numbers among `tensors`; return the rest."""
+    if isinstance(encoder, SparseEncoder):
+        tensors["largest"] = torch.from_numpy(encoder.largest)
+        return {"sparse": True, "scaling": encoder.scaling}
     features = []
     for i, feature in enumerate(encoder.features):
         tensors[f"knots.{i}"] = torch.from_numpy(feature.knots.copy())
@@ -54,8 +60,14 @@ def write_encoder(encoder: TableEncoder, tensors: dict[str, Tensor]) -> dict[str
     }
 
 
-def read_encoder(header: dict[str, Any], tensors: dict[str, Tensor]) -> TableEncoder:
+def read_encoder(
+    header: dict[str, Any], tensors: dict[str, Tensor]
+) -> TableEncoder | SparseEncoder:
     """Return the encoder that `write_encoder` was given."""
+    if header.get("sparse"):
+        sparse = SparseEncoder(header["scaling"])
+        sparse.set_largest(tensors["largest"].numpy())
+        return sparse
     encoder = TableEncoder(
         header["n_knots"], header["scaling"], None, header["fine_marginals"]
     )
@@ -107,7 +119,9 @@ def write_model(model: Any, tensors: dict[str, Tensor]) -> dict[str, Any]:
 
 
 def read_model(
-    header: dict[str, Any], tensors: dict[str, Tensor], encoder: TableEncoder
+    header: dict[str, Any],
+    tensors: dict[str, Tensor],
+    encoder: TableEncoder | SparseEncoder,
 ) -> Any:
     """Return the model that `write_model` was given."""
     layout, generator = Layout.of(encoder.features), torch.Generator()

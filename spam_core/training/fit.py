@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from spam_core.data.encoding import Encoded, Marginals
+from spam_core.data.sparse import SparseRows
 from spam_core.models.ensemble import SPAMEnsemble
 from spam_core.models.feature_maps import (
     FeatureMap,
@@ -39,7 +40,7 @@ class Problem:
 
     Attributes
     ----------
-    rows : Encoded of n rows, float64
+    rows : Encoded or SparseRows of n rows, float64
     target : ndarray of shape (n,)
         Standardised numbers, 0 or 1, or class indices.
     weight : ndarray of shape (n,)
@@ -48,18 +49,19 @@ class Problem:
     n_outputs : int
         C.
     layout : Layout
-    marginals : Marginals
+    marginals : Marginals, optional
+        A sparse table has none.
     groups : ndarray of shape (n,), optional
         Rows of one group are held out together.
     """
 
-    rows: Encoded
+    rows: Encoded | SparseRows
     target: NDArray[np.float64] | NDArray[np.int64]
     weight: NDArray[np.float64]
     task: Task
     n_outputs: int
     layout: Layout
-    marginals: Marginals
+    marginals: Marginals | None
     groups: NDArray[np.int64] | None = None
 
     def held_out(self, n_members: int, fraction: float, seed: int) -> NDArray[np.bool_]:

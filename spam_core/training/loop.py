@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import Encoded
+from spam_core.data.sparse import SparseRows
 from spam_core.training.config import Callbacks, Progress, TrainingConfig
 from spam_core.training.losses import Task, row_losses
 
@@ -20,7 +21,7 @@ _EVALUATION_ROWS = 4096
 class Trainable(Protocol):
     """What the loop needs of a model: an ``nn.Module`` with these."""
 
-    def __call__(self, rows: Encoded) -> Tensor:
+    def __call__(self, rows: Encoded | SparseRows) -> Tensor:
         """Scores (n, M, C)."""
 
     def project(self) -> None:
@@ -39,14 +40,14 @@ class TrainingData:
 
     Attributes
     ----------
-    rows : Encoded of n rows, float32
+    rows : Encoded or SparseRows of n rows, float32
     target : Tensor of shape (n,)
     train, validation : Tensor of shape (n, M)
         Weights of each row for each member; a row of 0 doesn't count.
     task : Task
     """
 
-    rows: Encoded
+    rows: Encoded | SparseRows
     target: Tensor
     train: Tensor
     validation: Tensor
