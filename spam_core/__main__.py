@@ -6,7 +6,7 @@ import os
 # that work, which on a busy machine makes a fit several times slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from spam_core.cli import main  # noqa: E402 - after the line above
+from spam_core.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

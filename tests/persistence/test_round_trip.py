@@ -50,7 +50,7 @@ def test_round_trip_of_every_map(feature_map: str, task: str, tmp_path: Path) ->
         {"regularization": Regularization(0.25)},
         {"regularization": "strong", "random_state": np.random.RandomState(0)},
     ],
-    ids=str,
+    ids=lambda settings: "-".join(settings),  # values may print their address
 )
 def test_round_trip_of_every_setting(settings: dict[str, Any], tmp_path: Path) -> None:
     model = fit("multiclass", **settings)
