@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from spam_core.explain.spectrum import BoundTerms
-from ui.text import amount, literal, number, percent
+from ui.text import amount, beside, literal, number, percent
 
 
 def spectrum(
@@ -47,6 +47,22 @@ def spectrum(
     return (
         f"{first} The model could be cut from {most:,} components to {enough:,}: its "
         f"{metric} on the test rows would {change}."
+    )
+
+
+def negligible(order: int, size: float, column: str, largest: float) -> str:
+    """Say that components of an order hardly matter.
+
+    Examples
+    --------
+    >>> negligible(2, 1e-20, "age", 3.0)[:50]
+    'Components of order 2 hardly matter to this model:'
+    """
+    return (
+        f"Components of order {order} hardly matter to this model: all together "
+        f"add {beside(size, largest)}, where the largest column, "
+        f"{literal(column)}, adds or takes away {number(largest)} on average. Training "
+        "found no use for them; what is below describes the little there is."
     )
 
 
@@ -150,10 +166,11 @@ def bases(
         "pure": "its mean score if columns were independent of each other",
         "raw": "its score where every column counts as zero",
     }[lines]
+    two = "" if same else " SPAM and the network are two models with two scores."
     return (
         f"Bases differ. SPAM starts from {number(spam)}, {own}. KernelSHAP starts from "
         f"{number(kernel_shap)}, the mean score of {n_rows:,} training rows"
-        f"{'' if same else ' by the neural network'}. {line}"
+        f"{'' if same else ' by the neural network'}. {line}{two}"
     )
 
 

@@ -14,6 +14,7 @@ METRIC_HELP = {
     ),
 }
 HELD = 0.99  # of the energy
+NEGLIGIBLE = 0.01  # beside the largest column
 LOSS = 0.01  # of the metric that a smaller model may lose
 
 dataset = session.get(session.DATASET)
@@ -77,6 +78,12 @@ ranks, scores = compute.cut_scores(model.path, dataset, order, metric)
 enough = compute.enough(ranks, scores, whole, report["metrics"][0], LOSS)
 unit = table.target_unit if table.task == "regression" else ""
 
+# in the data metric, whatever is shown: it has the unit of the score
+size = float(compute.spectrum(model.path, order, "data").norms[output, -1])
+column = compute.ranked(model.path, dataset, "pure", class_, 1)[0]
+largest = compute.size(model.path, dataset, "pure", class_, column)
+if size < NEGLIGIBLE * largest:
+    st.info(sentences.negligible(order, size, column[0], largest))
 effective, holding, cut = st.columns(3)
 effective.metric(
     "Effective rank",

@@ -101,11 +101,15 @@ def truncation(
     top = middle + span / 2
     if best is not None and top > best:  # a little room for the marker
         top = best + 0.08 * span
+    last = int(ranks[-1])
+    # the last one is rarely a power of two, and may stand close to its neighbour
+    ticks = [int(rank) for rank in ranks if 1.4 * rank <= last] + [last]
     figure.update_xaxes(
         type="log",
         title="components kept (log scale)",
-        tickvals=[int(rank) for rank in ranks],
-        ticktext=[f"{int(rank):,}" for rank in ranks],
+        tickvals=ticks,
+        ticktext=[f"{rank:,}" for rank in ticks],
+        tickangle=0,
     )
     figure.update_yaxes(title=theme.literal(name), range=[top - span, top])
     steps = ", ".join(

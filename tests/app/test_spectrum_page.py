@@ -91,6 +91,18 @@ def test_a_model_of_order_3_shows_either_order(settings, dataset) -> None:
         assert "negative" not in [trace.get("name") for trace in values["data"]]
 
 
+def test_components_that_hardly_matter_are_told() -> None:
+    at = open_app("wine", "spectrum.py")
+    path = compute.model("wine").path
+    size = compute.spectrum(path, 2, "data").norms[0, -1]
+    column = compute.ranked(path, "wine", "pure", "class_0", 1)[0]
+    largest = compute.size(path, "wine", "pure", "class_0", column)
+    # a few epochs make little of pairs here
+    assert size < 0.01 * largest
+    assert "hardly matter" in at.info[0].value
+    assert not open_app("gapminder", "spectrum.py").info
+
+
 def test_one_component_has_nothing_to_cut(settings) -> None:
     settings |= {"rank": 1, "n_members": 1}
     at = open_app("gapminder", "spectrum.py")

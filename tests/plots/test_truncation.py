@@ -36,6 +36,12 @@ def test_a_metric_that_cannot_be_told_is_drawn_as_nothing() -> None:
     assert "n/a" in plots.alt_text(figure)
 
 
+def test_ticks_stand_apart() -> None:
+    figure = plots.truncation([1, 2, 4, 5], [1.0] * 4, metric="RMSE", whole=1.0)
+    assert figure.layout.xaxis.tickvals == (1, 2, 5)
+    assert figure.data[0].x == (1, 2, 4, 5)
+
+
 def test_ranks_and_scores_must_match() -> None:
     with pytest.raises(ValueError, match="got 2 ranks and 1 scores"):
         plots.truncation([1, 2], [1.0], metric="RMSE", whole=1.0)
