@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from spam_core.data.encoding import Encoded
+from spam_core.data.encoding import NUMBER, Encoded, Marginals
 from spam_core.models.feature_maps import (
     ColumnScale,
     FeatureMap,
@@ -26,14 +26,28 @@ class SplineMap(FeatureMap):
     look-ups a feature instead of K multiplications; training and scoring both use
     that. Features are padded to the next power of two of their cells so that running
     sums of several are taken at once.
+
+    Where a feature has numbers and levels (missing, special codes), a level's phi is
+    its one-hot column and the mean of the numeric columns over the rows with numbers.
+    With zeros there instead, a level would share the columns of the lowest numbers,
+    and its effect would bend the curve at that end.
+
+    Parameters
+    ----------
+    layout : Layout
+    marginals : Marginals, optional
+        Training distribution; needed where a feature has numbers and levels.
     """
 
     centred = True
 
     first: Tensor
     cells: Tensor
+    fill: Tensor
+    filled: Tensor
+    filled_by: Tensor
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, marginals: Marginals | None = None) -> None:
         buckets: dict[int, list[int]] = {}
         for i, cells in enumerate(layout.n_cells):
             if cells:
@@ -54,6 +68,32 @@ class SplineMap(FeatureMap):
         sizes = torch.tensor([layout.n_cells[i] for i in numbered], dtype=torch.long)
         self.register_buffer("first", first)
         self.register_buffer("cells", sizes)
+        self._set_fill(marginals)
+
+    def _set_fill(self, marginals: Marginals | None) -> None:
+        """Find the mean look-up of each feature's numbers, for its levels."""
+        owner = self.feature_of_column[self.n_numeric :]
+        mixed = [i for i in self.numbered.tolist() if self.layout.n_levels[i]]
+        if mixed and marginals is None:
+            raise ValueError(
+                "A spline map of features with numbers and levels needs marginals"
+            )
+        fill = torch.zeros(len(mixed), self.n_numeric, dtype=torch.float64)
+        if marginals is not None and mixed:
+            index, weight = self._position(marginals.nodes)
+            weight = weight * marginals.weights[:, self.numbered, None]
+            for row, i in enumerate(mixed):
+                place = self.numbered.tolist().index(i)
+                own, mass = index[:, place].flatten(), weight[:, place].flatten()
+                fill[row].index_add_(0, own, mass)
+                number = marginals.nodes.codes[:, i] == NUMBER
+                fill[row] /= marginals.weights[number, i].sum()
+        rows = [k for k, i in enumerate(owner.tolist()) if i in mixed]
+        by = [mixed.index(int(owner[k])) for k in rows]
+        # single precision, as in training, so that a saved model scores the same
+        self.register_buffer("fill", fill.float())
+        self.register_buffer("filled", torch.tensor(rows, dtype=torch.long))
+        self.register_buffer("filled_by", torch.tensor(by, dtype=torch.long))
 
     def table(self, weights: Tensor) -> Tensor:
         """Sum up within each feature: row k is the value at knot k + 1."""
@@ -62,7 +102,14 @@ class SplineMap(FeatureMap):
             block = weights[start : start + features * cells]
             block = block.reshape(features, cells, *weights.shape[1:])
             parts.append(block.cumsum(1).flatten(0, 1))
-        return torch.cat([*parts, weights[self.n_numeric :]])
+        levels = weights[self.n_numeric :]
+        if len(self.filled):
+            numbers = torch.cat(parts)
+            mean = (self.fill.to(weights) @ numbers.flatten(1)).unflatten(
+                1, weights.shape[1:]
+            )
+            levels = levels.index_add(0, self.filled, mean[self.filled_by])
+        return torch.cat([*parts, levels])
 
     def ensemble_sums(
         self,
@@ -73,7 +120,7 @@ class SplineMap(FeatureMap):
         columns: Mapping[int, slice],
     ) -> dict[int, Tensor]:
         """Inner sums of every order; one look-up serves all."""
-        table = CentredTable.apply(weights, scale, centre, self.buckets)  # type: ignore[no-untyped-call]
+        table = CentredTable.apply(weights, scale, centre, self)  # type: ignore[no-untyped-call]
         index, weight = self._lookup(rows, table.dtype)
         last = index.new_full((len(index), 1), self.n_columns)
         index = torch.cat([index, last], 1)
@@ -133,27 +180,39 @@ class CentredTable(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, weights, scale, centre, buckets):  # type: ignore[no-untyped-def]
+    def forward(ctx, weights, scale, centre, feature_map):  # type: ignore[no-untyped-def]
         """Make the table of shape (P + 1, M, q) from weights, (P, M, q)."""
-        ctx.scale, ctx.buckets = scale, buckets
+        ctx.scale, ctx.feature_map = scale, feature_map
         ctx.save_for_backward(centre)
         table = weights.new_empty(len(weights) + 1, *weights.shape[1:])
         body = table[:-1]
         scale.apply(weights, out=body)
         torch.mv(body.flatten(1).T, centre, out=table[-1].view(-1))
         table[-1].neg_()
-        for start, features, cells in buckets:
+        for start, features, cells in feature_map.buckets:
             block = body[start : start + features * cells]
             block = block.view(features, cells, *weights.shape[1:])
             torch.cumsum(block, dim=1, out=block)
+        if len(feature_map.filled):
+            n = feature_map.n_numeric
+            flat = body.flatten(1)
+            mean = feature_map.fill.to(weights) @ flat[:n]
+            flat[n:].index_add_(0, feature_map.filled, mean[feature_map.filled_by])
         return table
 
     @staticmethod
     def backward(ctx, gradient):  # type: ignore[no-untyped-def]
         """Gradient of the weights from the table's."""
         (centre,) = ctx.saved_tensors
+        feature_map = ctx.feature_map
         body = gradient[:-1]  # owned by this graph; changed in place
-        for start, features, cells in ctx.buckets:
+        if len(feature_map.filled):
+            n = feature_map.n_numeric
+            flat = body.flatten(1)
+            mean = flat.new_zeros(len(feature_map.fill), flat.shape[1])
+            mean.index_add_(0, feature_map.filled_by, flat[n:][feature_map.filled])
+            flat[:n].addmm_(feature_map.fill.to(flat).T, mean)
+        for start, features, cells in feature_map.buckets:
             part = body[start : start + features * cells]
             part = part.view(features, cells, *body.shape[1:])
             sums = torch.cumsum(part, dim=1)

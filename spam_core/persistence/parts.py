@@ -134,7 +134,7 @@ def read_model(
     lam = {int(k): v for k, v in named(tensors, "lam.").items()}
     makers: dict[str, Callable[[], FeatureMap]] = {
         "LinearMap": lambda: LinearMap(layout),
-        "SplineMap": lambda: SplineMap(layout),
+        "SplineMap": lambda: SplineMap(layout, encoder.marginals),
         "NeuralMap": lambda: NeuralMap(
             layout, generator=generator, **header["map_settings"]
         ),

@@ -235,7 +235,7 @@ class _Run:
         settings, layout = self.settings, self.problem.layout
         orders = (1, *settings.ranks)
         if settings.feature_map == "spline":
-            return SplineMap(layout)
+            return SplineMap(layout, self.problem.marginals)
         if settings.feature_map == "linear":
             return LinearMap(layout)
         subnets, hidden = settings.n_subnets, settings.hidden

@@ -122,7 +122,9 @@ def test_scales_and_penalties_of_candidates() -> None:
     )
     marginals = TableEncoder(64).fit(X).marginals
     generator = torch.Generator().manual_seed(0)
-    ensemble = SPAMEnsemble(SplineMap(layout), {2: 4}, 2, 1, marginals, generator)
+    ensemble = SPAMEnsemble(
+        SplineMap(layout, marginals), {2: 4}, 2, 1, marginals, generator
+    )
     choice = Regularization(1.0, 0.5, 0.3, 10.0, 5.0)
     regularize(ensemble, [choice, CANDIDATES["light"]])
     owner = ensemble.feature_map.feature_of_column
