@@ -25,6 +25,7 @@ _AUTO = "chosen by the library"
 def settings() -> list[dict[str, Any]]:
     """Let the visitor set the models; return what a job file says about them."""
     left, right = st.columns(2)
+    lower_left, lower_right = st.columns(2)
     with left:
         order = st.segmented_control(
             "Columns in a term, at most",
@@ -35,6 +36,7 @@ def settings() -> list[dict[str, Any]]:
             persist_state="session",
             help="1: each column by itself. 2: pairs too. 3: triples too.",
         )
+    with lower_left:
         rank = st.slider(
             "Rank",
             1,
@@ -54,6 +56,7 @@ def settings() -> list[dict[str, Any]]:
             key="train_map",
             persist_state="session",
         )
+    with lower_right:
         members = st.slider(
             "Members of the ensemble",
             1,
@@ -205,6 +208,11 @@ def outcome(dataset: str, training: Training) -> None:
     st.page_link("views/overview.py", label="How good, what drives it")
 
 
+def _heading(name: str) -> str:
+    title = jobs.title(name)
+    return title[0].upper() + title[1:]
+
+
 def _beside(dataset: str, name: str, metrics: list[str]) -> None:
     """Show the newest model's test metrics beside the one before."""
     found = compute.models(dataset, name)
@@ -223,7 +231,7 @@ def _beside(dataset: str, name: str, metrics: list[str]) -> None:
         delta = f"{words}, before {score_text(then)}" if now != then else words
         colour = "off" if now == then else "green" if better else "red"
     st.metric(
-        f"{jobs.title(name)}: {label} on the test rows",
+        f"{_heading(name)}: {label} on the test rows",
         score_text(now),
         delta=delta,
         delta_color=colour,

@@ -21,15 +21,15 @@ from ui.workspace import Choices
 
 _PREVIEW = 8  # rows
 _SEPARATORS = {
-    "auto": "found by itself",
+    "auto": "automatic",
     ",": "comma",
     ";": "semicolon",
     "\t": "tab",
     "|": "pipe",
 }
-_DECIMALS = {"auto": "found by itself", ".": "point", ",": "comma"}
+_DECIMALS = {"auto": "automatic", ".": "point", ",": "comma"}
 _ENCODINGS = {
-    "auto": "found by itself",
+    "auto": "automatic",
     "utf-8": "UTF-8",
     "cp1252": "Windows-1252, Latin-1",
     "utf-16": "UTF-16",
@@ -39,7 +39,7 @@ _ENCODINGS = {
     "gb18030": "GB 18030 (Chinese)",
 }
 _HEADERS = {
-    "auto": "found by itself",
+    "auto": "automatic",
     True: "holds the column names",
     False: "is data already",
 }
@@ -72,7 +72,7 @@ def pick_file() -> Draft | None:
         help="Nobody but you sees it. It is removed when you close the page.",
     )
     draft = session.get(session.DRAFT)
-    if draft is not None:
+    if draft is not None and session.get(session.UPLOAD) is None:
         st.caption(f"File: {literal(draft.name)}")
     return draft
 
@@ -166,7 +166,6 @@ def choose(draft: Draft, frame: pd.DataFrame) -> None:
         key=f"target_{draft.id}",
     )
     if target is None:
-        st.info("Choose the column to predict.")
         return
     task, ready = _task(draft, frame, target)
     keep_rows = _missing_target(draft, frame[target])

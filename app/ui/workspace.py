@@ -29,7 +29,7 @@ _FOLDER = "spam-own-"  # begins the name of every private folder
 MAX_TABLES = 5
 MAX_TRAININGS = 6  # kept for a table; the models of older ones are removed
 
-STOP_AFTER = 1.0  # seconds from a closed page to the end of its training
+STOP_AFTER = 0.5  # seconds from a closed page to the end of its training
 # Streamlit takes a page back that reconnects within two minutes; then it is gone.
 REMOVE_AFTER = 150.0
 

@@ -82,13 +82,18 @@ def _range(values: pd.Series[Any], kind: str) -> str:
         if isinstance(low, pd.Timestamp):
             return f"{low:%Y-%m-%d} to {high:%Y-%m-%d}"
         try:
-            return f"{float(low):.6g} to {float(high):.6g}"
+            return f"{_number(float(low))} to {_number(float(high))}"
         except (TypeError, ValueError):  # durations
             return f"{low} to {high}"
     levels = values.value_counts()
     names = [_short(str(level)) for level in levels.index[:_SHOWN]]
     rest = len(levels) - len(names)
     return ", ".join(names) + (f" and {rest:,} more" if rest else "")
+
+
+def _number(value: float) -> str:
+    """Write a number in full; thousands are marked only where that helps to read."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 from conftest import ROOT
 from streamlit.testing.v1 import AppTest
 
-VIEWS = tuple(sorted(path.name for path in (ROOT / "app" / "views").glob("*.py")))
+_PAGES = {path.name for path in (ROOT / "app" / "views").glob("*.py")}
+WITHOUT_MODEL = ("data.py", "train.py")  # what these show doesn't need a model
+VIEWS = tuple(sorted(_PAGES - set(WITHOUT_MODEL)))
 DATASETS = ("gapminder", "breast_cancer", "wine")
 TIMEOUT = 120  # seconds for a page; the first one loads the data and the libraries
 
@@ -43,3 +45,44 @@ def texts(at: AppTest) -> str:
     """Return all plain text of a page."""
     kinds = ("title", "subheader", "markdown", "caption")
     return "\n".join(part.value for kind in kinds for part in at.get(kind))
+
+
+def bring(name: str, content: bytes, at: AppTest | None = None) -> AppTest:
+    """Upload a file on the page Data, in a new session by default."""
+    if at is None:
+        file = str(ROOT / "app" / "main.py")
+        at = AppTest.from_file(file, default_timeout=TIMEOUT).run()
+    at.switch_page("views/data.py").run()
+    at.segmented_control(key="data_shown").set_value("Bring your own").run()
+    at.get("file_uploader")[0].upload(name, content, "text/csv").run()
+    return at
+
+
+def labelled(at: AppTest, kind: str, label: str) -> Any:
+    """Return the widget with that label."""
+    (found,) = [part for part in at.get(kind) if part.label.startswith(label)]
+    return found
+
+
+def use(at: AppTest, target: str) -> str:
+    """Choose the target and use the table; return its key."""
+    labelled(at, "selectbox", "Column to predict").select(target).run()
+    labelled(at, "button", "Use this table").click().run()
+    assert not at.exception
+    assert not at.error
+    return at.selectbox(key="dataset").value
+
+
+def train(at: AppTest, **settings: Any) -> None:
+    """Train on the page Train with small settings, and wait for the end."""
+    at.switch_page("views/train.py").run()
+    small = {"members": 1, "rank": 2, "epochs": 2, "knots": 8, "dnn": False} | settings
+    for name, value in small.items():
+        for kind in ("slider", "number_input", "checkbox", "segmented_control"):
+            for widget in at.get(kind):
+                if widget.key == f"train_{name}":
+                    widget.set_value(value)
+    at.run()
+    at.button(key="start").click().run()
+    wait_until_trained(at)
+    assert not at.exception
