@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -305,6 +307,8 @@ def test_a_job_reports_in_json_lines(capsys, tmp_path) -> None:
         ({"output": None}, "'output' must name a folder"),
         ({"colour": "red"}, "unknown ['colour']"),
         ({"dataset": None}, "give either"),
+        ({"dropped": ["a"]}, "'dropped' must be of type dict, got ['a']"),
+        ({"drop_missing_target": True}, "go with a file"),
         ({"models": [{"name": "spam", "params": {"x": 1}}]}, "no setting 'x'"),
     ],
 )
@@ -315,6 +319,31 @@ def test_a_wrong_job_is_one_error_event(capsys, tmp_path, changes, message) -> N
     assert event["event"] == "error"
     assert message in event["message"]
     assert "Traceback" not in error
+
+
+def test_a_job_takes_what_was_decided_about_a_file(capsys, tmp_path) -> None:
+    path = tmp_path / "rows.parquet"
+    frame = pd.DataFrame({"a": [1.0, 2.0, -9.0, 4.0] * 10, "id": range(40)})
+    frame["y"] = [0.0, 1.0] * 19 + [np.nan] * 2
+    frame.to_parquet(path)
+    changes = {
+        "dataset": None,
+        "data": str(path),
+        "target": "y",
+        "task": "classification",
+        "name": "my rows",
+        "dropped": {"id": "numbers the rows"},
+        "special_values": {"a": [-9]},
+        "drop_missing_target": True,
+    }
+    assert main(["fit", str(job_file(tmp_path, **changes))]) == 0
+    start, *_, fitted, done = events(capsys.readouterr().out)
+    assert (start["rows"], start["columns"], start["task"]) == (38, 1, "binary")
+    assert json.loads(Path(done["report"]).read_text())["table"] == "my rows"
+    assert load_model(fitted["path"]).encoder_.features[0].levels[0] == -9.0
+    wrong = changes | {"special_values": {"id": [-9]}}
+    assert main(["fit", str(job_file(tmp_path, **wrong))]) == 2
+    assert "no columns to predict from" in events(capsys.readouterr().out)[0]["message"]
 
 
 def test_sigterm_cancels_a_job_and_leaves_no_model(tmp_path) -> None:

@@ -72,6 +72,11 @@ def open_table(
     if dataset is not None:
         if target is not None:
             raise ValueError("--target goes with --data; a named set has its own")
+        if name or dropped or special_values or drop_missing_target:
+            raise ValueError(
+                "name, dropped, special_values and drop_missing_target go with a file; "
+                "a named set has its own"
+            )
         return load_dataset(dataset)
     assert data is not None
     if target is None:
