@@ -50,19 +50,19 @@ def spectrum(
     )
 
 
-def negligible(order: int, size: float, column: str, largest: float) -> str:
+def negligible(order: int, size: float, column: str, largest: float, unit: str) -> str:
     """Say that components of an order hardly matter.
 
     Examples
     --------
-    >>> negligible(2, 1e-20, "age", 3.0)[:50]
+    >>> negligible(2, 1e-20, "age", 3.0, "years")[:50]
     'Components of order 2 hardly matter to this model:'
     """
     return (
         f"Components of order {order} hardly matter to this model: all together "
         f"add {beside(size, largest)}, where the largest column, "
-        f"{literal(column)}, adds or takes away {number(largest)} on average. Training "
-        "found no use for them; what is below describes the little there is."
+        f"{literal(column)}, adds or takes away {amount(largest, unit)} on average. "
+        "Training found no use for them; what is below describes the little there is."
     )
 
 

@@ -83,7 +83,7 @@ size = float(compute.spectrum(model.path, order, "data").norms[output, -1])
 column = compute.ranked(model.path, dataset, "pure", class_, 1)[0]
 largest = compute.size(model.path, dataset, "pure", class_, column)
 if size < NEGLIGIBLE * largest:
-    st.info(sentences.negligible(order, size, column[0], largest))
+    st.info(sentences.negligible(order, size, column[0], largest, unit))
 effective, holding, cut = st.columns(3)
 effective.metric(
     "Effective rank",

@@ -43,7 +43,15 @@ def test_the_numbers_are_the_librarys(dataset) -> None:
     assert charts(at)[1]["data"][-1]["x"] == [3]
     # the last point of the curve is the whole model
     assert_allclose(quality["data"][0]["y"][-1], model.scores[metric], rtol=1e-9)
-    assert "not a guarantee" in [e.label for e in at.expander][-1]
+    theorem = at.expander[-1]
+    assert "not a guarantee" in theorem.label
+    frame = theorem.dataframe[0].value
+    terms = compute.bound(model.path, dataset, 2, 0)
+    assert_allclose(
+        [number(value) for value in frame["value"]],
+        [terms.estimation, terms.confidence, terms.approximation, terms.exact_tail],
+        rtol=5e-3,  # tiny ones are written with three digits
+    )
 
 
 def test_the_metric_and_the_class_change_the_values() -> None:
