@@ -182,7 +182,7 @@ def test_the_papers_printed_tail_is_not_the_true_one() -> None:
         (lambda m: spectrum_of(m, 2, "data"), 'use metric="coefficient"'),
         (lambda m: truncate(m, 0), "rank must be a positive integer, got 0"),
         (lambda m: truncate(m, {5: 1}), r"orders \[2, 3\], not 5"),
-        (lambda m: fit_decay(np.ones(2)), "needs 3 values or more, got 2"),
+        (lambda _: fit_decay(np.ones(2)), "needs 3 values or more, got 2"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, message: str) -> None:  # type: ignore[no-untyped-def]
