@@ -4,7 +4,7 @@ Cached objects are never changed. Keys are the name of a built-in data set, the 
 visitor's own table, or the path of a saved model, which is unique to one training run
 and never written again, so that a key always means the same content. What comes from a
 built-in table is shared by all visitors; what comes from a visitor's own table or
-training is kept for that session only (`_kept`) and released when it ends.
+training is kept for that session only (`kept`) and released when it ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from spam_core import load_dataset, load_model
-from spam_core.cli import fitting
 from spam_core.data import (
     ReadResult,
     Table,
@@ -32,14 +31,6 @@ from spam_core.data import (
     read_table,
     target_counts,
 )
-from spam_core.explain import (
-    CostEstimate,
-    estimate_cost,
-    explain_kernel_shap,
-    explain_lime,
-    sample_background,
-)
-from spam_core.explain.spectrum import BoundTerms, bound_terms
 from ui import jobs, session, trained
 from ui.trained import Model as Model
 from ui.workspace import Choices, OwnTable, Training, Workspace, is_own
@@ -90,7 +81,7 @@ def workspace() -> Workspace | None:
     return mine
 
 
-def _kept(
+def kept(
     max_entries: int, show_spinner: bool | str = False, copies: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Keep results, a visitor's own apart from those that all share.
@@ -110,11 +101,11 @@ def _kept(
         private = cache(**settings, scope="session")(function)
 
         @functools.wraps(function)
-        def kept(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             own = any(map(is_own, (*args, *kwargs.values())))
             return (private if own else shared)(*args, **kwargs)
 
-        return kept
+        return call
 
     return decorate
 
@@ -154,7 +145,7 @@ def remove(dataset: str) -> None:
     mine.remove(dataset)
 
 
-@_kept(max_entries=8)
+@kept(max_entries=8)
 def table(dataset: str) -> Table:
     """Return a built-in table, or one of the visitor's own."""
     if not is_own(dataset):
@@ -229,13 +220,13 @@ def report(dataset: str) -> dict[str, Any]:
     return trained.report(dataset, workspace(), _built_in_run)
 
 
-@_kept(max_entries=16, show_spinner="Loading the model…")
+@kept(max_entries=16, show_spinner="Loading the model…")
 def estimator(path: str) -> Any:
     """Return a saved model; read only."""
     return load_model(path)
 
 
-@_kept(max_entries=32, show_spinner="Working out the terms…")
+@kept(max_entries=32, show_spinner="Working out the terms…")
 def _explanation(path: str, view: str) -> Any:
     return estimator(path).explain_global(view=view)
 
@@ -263,7 +254,7 @@ class Terms:
     feature_names: tuple[str, ...]
 
 
-@_kept(max_entries=32, show_spinner=False)
+@kept(max_entries=32, show_spinner=False)
 def terms(path: str, dataset: str, view: str) -> Terms:
     """Return the terms of a model, their sizes and what they are called."""
     found, fitted, known = _explanation(path, view), estimator(path), table(dataset)
@@ -296,7 +287,7 @@ def _sizes(shown: Terms, class_: str | None) -> Any:
     return shown.importance[:, shown.classes.index(class_)]
 
 
-@_kept(copies=True, max_entries=128, show_spinner=False)
+@kept(copies=True, max_entries=128, show_spinner=False)
 def ranked(path: str, dataset: str, view: str, class_: str | None, size: int) -> Any:
     """Return the terms of `size` columns, the most important first."""
     shown = terms(path, dataset, view)
@@ -327,26 +318,26 @@ def size(
     return float(sizes.get(term, 0.0))
 
 
-@_kept(max_entries=512, show_spinner=False)
+@kept(max_entries=512, show_spinner=False)
 def curve(path: str, view: str, feature: str) -> Any:
     """Return the shape of one feature."""
     return _explanation(path, view).curve(feature)
 
 
-@_kept(max_entries=256, show_spinner=False)
+@kept(max_entries=256, show_spinner=False)
 def surface(path: str, view: str, first: str, second: str) -> Any:
     """Return the surface of a pair."""
     return _explanation(path, view).surface(first, second)
 
 
-@_kept(max_entries=256, show_spinner=False)
+@kept(max_entries=256, show_spinner=False)
 def local(path: str, dataset: str, view: str, position: int) -> Any:
     """Return the LocalExplanation of one row of a table, by position."""
     rows = table(dataset).X.iloc[[position]]
     return estimator(path).explain_local(rows, view=view)
 
 
-@_kept(copies=True, max_entries=256, show_spinner=False)
+@kept(copies=True, max_entries=256, show_spinner=False)
 def shares(path: str, dataset: str, position: int) -> dict[str, float] | None:
     """Return the probability of each class, by name; None for a regression."""
     known = table(dataset)
@@ -356,125 +347,13 @@ def shares(path: str, dataset: str, position: int) -> dict[str, float] | None:
     return dict(zip(known.class_names, row.tolist(), strict=True))
 
 
-def orders(path: str) -> tuple[int, ...]:
-    """Return the orders above 1 that a model has."""
-    return tuple(sorted(order for order in estimator(path).model_.lam if order > 1))
-
-
-@_kept(max_entries=64, show_spinner="Working out the spectrum…")
-def spectrum(path: str, order: int, metric: str) -> Any:
-    """Return the Spectrum of one order."""
-    return estimator(path).spectrum(order, metric)
-
-
-def most_components(path: str, order: int, metric: str) -> int:
-    """Return the rank from which on cutting a model changes nothing."""
-    lam = estimator(path).model_.lam[order]
-    if order == 2 and len(lam) == 1:
-        return int(spectrum(path, order, metric).values.shape[1])
-    return int(lam.shape[1])
-
-
-@_kept(copies=True, max_entries=4096, show_spinner=False)
-def cut_score(path: str, dataset: str, order: int, metric: str, rank: int) -> float:
-    """Score a model cut to a rank on the test rows, by its table's main metric."""
-    known = table(dataset)
-    smaller = estimator(path).truncate({order: rank}, metric)
-    return float(fitting.score(smaller, known)[fitting.METRICS[known.task][0]])
-
-
-@_kept(copies=True, max_entries=256, show_spinner="Trying smaller models…")
-def cut_scores(
-    path: str, dataset: str, order: int, metric: str
-) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Return ranks 1, 2, 4, … and all, and what a model cut to each scores."""
-    most = most_components(path, order, metric)
-    ranks = [2**k for k in range(most.bit_length()) if 2**k < most] + [most]
-    scores = [cut_score(path, dataset, order, metric, rank) for rank in ranks]
-    return tuple(ranks), tuple(scores)
-
-
-def enough(
-    ranks: tuple[int, ...],
-    scores: tuple[float, ...],
-    whole: float,
-    metric: str,
-    loss: float,
-) -> int:
-    """Return the smallest rank with which a model loses at most a share of a metric.
-
-    Examples
-    --------
-    >>> enough((1, 2, 4), (7.0, 6.05, 6.0), 6.0, "rmse", 0.01)
-    2
-    """
-    sign = 1.0 if metric in ("rmse", "mae", "log_loss") else -1.0
-    worst = sign * whole + loss * abs(whole)
-    good = [r for r, s in zip(ranks, scores, strict=True) if sign * s <= worst]
-    return good[0] if good else ranks[-1]
-
-
-@_kept(copies=True, max_entries=256, show_spinner=False)
-def bound(path: str, dataset: str, order: int, output: int) -> BoundTerms | None:
-    """Return Theorem 1's terms; None where no exponential law can be fitted."""
-    try:
-        laws = spectrum(path, order, "coefficient").fits(output)
-    except ValueError:  # fewer than three values
-        return None
-    law = next(law for law in laws if law.law == "exponential")
-    if not law.c2 > 0:
-        return None
-    parts = table(dataset).splits
-    n_rows = len(parts["train"]) + len(parts["validation"])
-    return bound_terms(estimator(path).model_, n_rows, law)
-
-
-BACKGROUND = 100
-"""Training rows that LIME and KernelSHAP share."""
-
-_POSTHOC: dict[str, Any] = {"lime": explain_lime, "kernel_shap": explain_kernel_shap}
-
-
-@_kept(max_entries=16, show_spinner=False)
-def background(dataset: str) -> Any:
-    """Return the training rows that LIME and KernelSHAP compare with."""
-    X, _ = fitting.rows_of(table(dataset), "train", "validation")
-    return sample_background(X, BACKGROUND, 0)
-
-
-@_kept(max_entries=256, show_spinner=False)
-def exact(path: str, dataset: str, position: int) -> Any:
-    """Return a SPAM's exact Shapley values of a row, by position.
-
-    The background is the one that LIME and KernelSHAP have as well.
-    """
-    rows = table(dataset).X.iloc[[position]]
-    return estimator(path).explain_local(
-        rows, view="shapley", background=background(dataset)
-    )
-
-
-@_kept(copies=True, max_entries=64, show_spinner="Estimating what it will take…")
-def cost(path: str, dataset: str, method: str) -> CostEstimate:
-    """Estimate what explaining one row by "lime" or "kernel_shap" will take."""
-    model = estimator(path)
-    return estimate_cost(model, background(dataset), method=method)  # type: ignore[arg-type]
-
-
-@_kept(max_entries=256, show_spinner=False)
-def posthoc(path: str, dataset: str, position: int, method: str, seed: int) -> Any:
-    """Return what "lime" or "kernel_shap" says of a row, by position."""
-    rows = table(dataset).X.iloc[[position]]
-    return _POSTHOC[method](estimator(path), rows, background(dataset), seed=seed)
-
-
-@_kept(max_entries=16)
+@kept(max_entries=16)
 def columns(dataset: str) -> Any:
     """Return what each column of a table holds."""
     return describe_columns(table(dataset))
 
 
-@_kept(max_entries=16)
+@kept(max_entries=16)
 def target(dataset: str) -> Any:
     """Return how many rows have which value of the target."""
     return target_counts(table(dataset))

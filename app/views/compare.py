@@ -2,7 +2,7 @@ import streamlit as st
 
 from spam_core import plots
 from spam_core.explain import relative_difference
-from ui import compute, sentences, session, text, widgets
+from ui import analysis, compute, sentences, session, text, widgets
 
 AUTOMATIC = 10.0  # seconds that a page may take without being asked
 METHODS = {"lime": "LIME", "kernel_shap": "KernelSHAP"}
@@ -66,7 +66,7 @@ with arrange:
         persist_state="session",
     )
 
-truth = compute.exact(spam.path, dataset, position)
+truth = analysis.exact(spam.path, dataset, position)
 own = truth if unit == "feature" else compute.local(spam.path, dataset, view, position)
 most = min(30, max(2, len(own.terms)))
 length = st.slider(
@@ -88,7 +88,7 @@ if class_ is not None:
 found = {}
 this = [model.path, position]
 try:
-    costs = {key: compute.cost(model.path, dataset, key) for key in METHODS}
+    costs = {key: analysis.cost(model.path, dataset, key) for key in METHODS}
     seconds = sum(cost.seconds for cost in costs.values())
     evaluations = {METHODS[key]: cost.n_evaluations for key, cost in costs.items()}
     if seconds <= AUTOMATIC or session.get("compare_asked") == this:
@@ -96,7 +96,7 @@ try:
             sentences.waiting(MODELS[name], seconds, evaluations), show_time=True
         ):
             found = {
-                key: compute.posthoc(model.path, dataset, position, key, SEED)
+                key: analysis.posthoc(model.path, dataset, position, key, SEED)
                 for key in METHODS
             }
     else:
@@ -146,7 +146,7 @@ if found:
         float(e.ledger(0, E=1, class_=label)["contribution"].iloc[-2])
         for e in (own, shap, lime)
     ]
-    rows = len(compute.background(dataset))
+    rows = len(analysis.background(dataset))
     st.markdown(sentences.bases(*starts, rows, own.view, name == "spam"))
 if unit == "term":
     st.caption(

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from spam_core import plots
-from ui import compute, sentences, session, text, widgets
+from ui import analysis, compute, sentences, session, text, widgets
 
 METRIC_HELP = {
     "data": (
@@ -27,7 +27,7 @@ st.markdown(
     "first: the faster they fall, the fewer the model needs."
 )
 model = widgets.need_model(dataset)
-orders = compute.orders(model.path)
+orders = analysis.orders(model.path)
 if not orders:
     st.info(
         "This model has order 1: it looks at each column by itself, so there are no "
@@ -61,25 +61,25 @@ with right:
     )
     st.caption(METRIC_HELP[metric])
 
-spectrum = compute.spectrum(model.path, order, metric)
+spectrum = analysis.spectrum(model.path, order, metric)
 output = 0 if class_ is None else table.class_names.index(class_)
 scale = compute.terms(model.path, dataset, "pure").scale
 if class_ is not None:
     scale = f"{scale} of {class_}"
 n_values = spectrum.values.shape[1]
 held = spectrum.rank_for(HELD, output)
-most = compute.most_components(model.path, order, metric)
+most = analysis.most_components(model.path, order, metric)
 
 report = compute.report(dataset)
 name, meaning = text.METRICS[report["metrics"][0]]
 score = model.scores[report["metrics"][0]]
 whole = float("nan") if score is None else score
-ranks, scores = compute.cut_scores(model.path, dataset, order, metric)
-enough = compute.enough(ranks, scores, whole, report["metrics"][0], LOSS)
+ranks, scores = analysis.cut_scores(model.path, dataset, order, metric)
+enough = analysis.enough(ranks, scores, whole, report["metrics"][0], LOSS)
 unit = table.target_unit if table.task == "regression" else ""
 
 # in the data metric, whatever is shown: it has the unit of the score
-size = float(compute.spectrum(model.path, order, "data").norms[output, -1])
+size = float(analysis.spectrum(model.path, order, "data").norms[output, -1])
 column = compute.ranked(model.path, dataset, "pure", class_, 1)[0]
 largest = compute.size(model.path, dataset, "pure", class_, column)
 if size < NEGLIGIBLE * largest:
@@ -138,7 +138,7 @@ if most > 1:
         key="spectrum_rank",
         persist_state="session",
     )
-kept = compute.cut_score(model.path, dataset, order, metric, rank)
+kept = analysis.cut_score(model.path, dataset, order, metric, rank)
 small, full = st.columns(2)
 small.metric(
     f"{name} with {rank:,}, test rows",
@@ -172,7 +172,7 @@ widgets.chart(
 )
 
 with st.expander("For readers of the paper: the terms of Theorem 1, not a guarantee"):
-    bound = compute.bound(model.path, dataset, order, output)
+    bound = analysis.bound(model.path, dataset, order, output)
     if bound is None:
         st.markdown(
             "The theorem assumes an exponential decay, which can't be fitted to these "

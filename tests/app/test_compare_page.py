@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from spam_core import load_dataset
 from spam_core.explain import CostEstimate, relative_difference
 from tests.app.helpers import DATASETS, charts, open_app, texts
-from ui import compute
+from ui import analysis, compute
 
 TITLES = ["SPAM, exact", "LIME of SPAM", "KernelSHAP of SPAM"]
 
@@ -36,9 +36,9 @@ def test_the_panels_are_the_librarys_numbers(dataset) -> None:
     position = int(table.splits["test"][1])
     path = compute.model(dataset).path
     label = table.classes[0] if table.task == "multiclass" else None
-    truth = compute.exact(path, dataset, position)
+    truth = analysis.exact(path, dataset, position)
     found = [truth] + [
-        compute.posthoc(path, dataset, position, key, 0)
+        analysis.posthoc(path, dataset, position, key, 0)
         for key in ("lime", "kernel_shap")
     ]
     shown = panels(at)
@@ -123,7 +123,7 @@ def test_another_class_is_another_comparison() -> None:
 
 def test_what_takes_long_is_asked_for_first(monkeypatch) -> None:
     slow = CostEstimate(123_456, 40.0)
-    monkeypatch.setattr(compute, "cost", lambda *_: slow)
+    monkeypatch.setattr(analysis, "cost", lambda *_: slow)
     at = open_app("gapminder", "compare.py")
     assert "80 s" in at.info[0].value
     assert "123,456" in at.info[0].value
@@ -141,7 +141,7 @@ def test_what_a_method_refuses_is_said(monkeypatch) -> None:
     def refuse(*args):
         raise ImportError('LIME needs the package lime: pip install "x[lime]"')
 
-    monkeypatch.setattr(compute, "posthoc", refuse)
+    monkeypatch.setattr(analysis, "posthoc", refuse)
     at = open_app("gapminder", "compare.py")
     assert not at.exception
     assert "LIME needs the package lime" in at.error[0].value

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from spam_core import load_dataset
 from spam_core.cli import fitting
 from tests.app.helpers import DATASETS, charts, open_app, texts
-from ui import compute
+from ui import analysis, compute
 
 
 def number(text: str) -> float:
@@ -46,7 +46,7 @@ def test_the_numbers_are_the_librarys(dataset) -> None:
     theorem = at.expander[-1]
     assert "not a guarantee" in theorem.label
     frame = theorem.dataframe[0].value
-    terms = compute.bound(model.path, dataset, 2, 0)
+    terms = analysis.bound(model.path, dataset, 2, 0)
     assert_allclose(
         [number(value) for value in frame["value"]],
         [terms.estimation, terms.confidence, terms.approximation, terms.exact_tail],
@@ -102,7 +102,7 @@ def test_a_model_of_order_3_shows_either_order(settings, dataset) -> None:
 def test_components_that_hardly_matter_are_told() -> None:
     at = open_app("wine", "spectrum.py")
     path = compute.model("wine").path
-    size = compute.spectrum(path, 2, "data").norms[0, -1]
+    size = analysis.spectrum(path, 2, "data").norms[0, -1]
     column = compute.ranked(path, "wine", "pure", "class_0", 1)[0]
     largest = compute.size(path, "wine", "pure", "class_0", column)
     # a few epochs make little of pairs here
