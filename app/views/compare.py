@@ -29,7 +29,7 @@ planned = () if run is None else run.models
 models = [key for key in MODELS if compute.model(dataset, key) or key in planned]
 session.keep_valid("compare_model", models)
 
-choose, asked, lines, arrange = st.columns([3, 4, 4, 5])
+choose, asked, lines, arrange = st.columns([3, 5, 5, 5])
 with choose:
     position = widgets.pick_row(table)
 with asked:
