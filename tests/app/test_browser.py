@@ -85,7 +85,7 @@ def page(server: str, chromium: str) -> Iterator[Page]:
 
 
 def go(page: Page, title: str, heading: str) -> None:
-    page.get_by_test_id("stSidebarNav").get_by_text(title).click()
+    page.get_by_test_id("stSidebarNav").get_by_text(title, exact=True).click()
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
 
@@ -130,3 +130,12 @@ def test_a_stakeholder_reads_the_model_and_one_prediction(page: Page) -> None:
     box.press("Enter")
     expect(page.get_by_text(before, exact=True)).to_have_count(0)
     expect(page.get_by_text(re.compile(r"Base .* = score .*exactly"))).to_be_visible()
+
+    # the same case as LIME and KernelSHAP see it
+    go(page, "Compare", "SPAM beside LIME and KernelSHAP")
+    expect(
+        page.get_by_text(re.compile("The truth is (not )?known here"))
+    ).to_be_visible()
+    panels = page.locator(".js-plotly-plot").first
+    for title in ("SPAM, exact", "LIME of", "KernelSHAP of"):
+        expect(panels.get_by_text(re.compile(title))).to_be_visible()
