@@ -36,8 +36,9 @@ app: $(VENV)/.app-ready
 test: lint
 	$(PYTEST) $(WORKERS)
 
+# The odd frames of tests/estimators/test_odd_frames.py: 25 in make test.
 test-long: lint
-	$(PYTEST) $(WORKERS) -m "slow or not slow"
+	SPAM_ODD_FRAMES=200 $(PYTEST) $(WORKERS) -m "slow or not slow"
 
 lint: $(VENV)/.dev-ready
 	$(BIN)/ruff check .
