@@ -297,6 +297,10 @@ class SPAM:
 
     def _member_factors(self) -> Factors:
         """Every member's own factors, divided by their number."""
+        return self._with_tables(*self._divided())
+
+    def _divided(self) -> tuple[Tensor, dict[int, Tensor], dict[int, Tensor]]:
+        """Members' bias, weights and lam over their number, centred over outputs."""
         bias = self.member_bias / self.n_members
         weights = dict(self.member_weights)
         weights[1] = weights[1] / self.n_members
@@ -305,7 +309,7 @@ class SPAM:
             bias = bias - bias.mean(1, keepdim=True)
             weights[1] = weights[1] - weights[1].mean(2, keepdim=True)
             lam = {k: v - v.mean(1, keepdim=True) for k, v in lam.items()}
-        return self._with_tables(bias, weights, lam)
+        return bias, weights, lam
 
     def _with_tables(
         self, bias: Tensor, weights: dict[int, Tensor], lam: dict[int, Tensor]
@@ -334,23 +338,17 @@ class SPAM:
         return total
 
     def _collapse(self) -> Factors:
-        members = self._member_factors()
         if self.feature_map.needs_members:
-            return members
-        bias = members.bias.sum(0, keepdim=True)
-        weights, lam = {}, {}
-        scaled = dict(self.member_weights)
-        first = scaled.pop(1).mean(1, keepdim=True)
-        if self.n_outputs > 1 and self._centre:
-            first = first - first.mean(2, keepdim=True)
-        weights[1] = first
-        for order, basis in scaled.items():
+            return self._member_factors()
+        bias, divided, members_lam = self._divided()
+        weights, lam = {1: divided.pop(1).sum(1, keepdim=True)}, {}
+        for order, basis in divided.items():
             flat = basis.flatten(1)  # (P, M * r)
-            values = members.lam[order].permute(1, 0, 2).flatten(1)  # (C, M * r)
+            values = members_lam[order].permute(1, 0, 2).flatten(1)  # (C, M * r)
             if order == 2:
                 flat, values = fewest_components(flat, values)
             weights[order], lam[order] = flat[:, None, :], values[None]
-        return self._with_tables(bias, weights, lam)
+        return self._with_tables(bias.sum(0, keepdim=True), weights, lam)
 
 
 def _as_rows(rows: Encoded | Tensor) -> Encoded:
