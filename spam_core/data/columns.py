@@ -6,7 +6,7 @@ the encoder sees only two shapes: ``float64`` with NaN, or an object array with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -101,6 +101,43 @@ def check_not_empty(shape: tuple[int, int]) -> None:
             f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is "
             "required."
         )
+
+
+def check_width(width: int, expected: int, model: str = "the model") -> None:
+    """Refuse a table of another width than in training, in scikit-learn's words."""
+    if width != expected:
+        raise ValueError(
+            f"X has {width} features, but {model} is expecting {expected} features "
+            "as input."
+        )
+
+
+def take_by_name(
+    frame: pd.DataFrame, names: Sequence[str], what: str = ""
+) -> pd.DataFrame:
+    """Return the training columns of a labelled frame, in training order.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    names : sequence of str
+        Training columns.
+    what : str
+        What the frame is called in the error, if there are several.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing; they are named.
+    """
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        whose = f"{what}: " if what else ""
+        raise ValueError(
+            f"{whose}Expected the columns used in training; {len(missing)} are "
+            f"missing: {missing}. Got columns {frame.columns.tolist()}."
+        )
+    return frame[list(names)]
 
 
 def column_kind(column: pd.Series[Any]) -> Kind:

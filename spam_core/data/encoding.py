@@ -21,8 +21,10 @@ from spam_core.data.columns import (
     as_frame,
     check_finite,
     check_not_empty,
+    check_width,
     column_kind,
     holds_dates,
+    take_by_name,
     to_numbers,
 )
 from spam_core.data.encoded import (
@@ -222,18 +224,8 @@ class TableEncoder:
         frame, named = as_frame(X)
         names = list(self.feature_names)
         if named and self.named:
-            missing = [name for name in names if name not in frame.columns]
-            if missing:
-                raise ValueError(
-                    f"Expected the columns used in training; {len(missing)} are "
-                    f"missing: {missing}. Got columns {frame.columns.tolist()}."
-                )
-            return frame[names]
-        if frame.shape[1] != len(names):
-            raise ValueError(
-                f"X has {frame.shape[1]} features, but the model is expecting "
-                f"{len(names)} features as input."
-            )
+            return take_by_name(frame, names)
+        check_width(frame.shape[1], len(names))
         return frame.set_axis(pd.Index(names), axis=1)
 
     def transform(self, X: Any) -> Encoded:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from spam_core.data.columns import check_not_empty
+from spam_core.data.columns import check_not_empty, check_width
 from spam_core.data.encoded import NUMBER, Encoded
 from spam_core.data.feature import Feature
 
@@ -149,11 +149,7 @@ class SparseEncoder:
         """Encode rows, sparse or dense, of as many columns as in training."""
         table = _as_csr(X)
         width = len(self.features)
-        if table.shape[1] != width:
-            raise ValueError(
-                f"X has {table.shape[1]} features, but the model is expecting {width} "
-                "features as input."
-            )
+        check_width(table.shape[1], width)
         values = table.data
         if self.scaling == "maxabs":
             scale = np.where(self.largest > 0, self.largest, 1.0)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from spam_core.data.columns import as_frame, check_not_empty
+from spam_core.data.columns import as_frame, check_not_empty, check_width
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.data.telling import warn_caller
@@ -77,12 +77,8 @@ class TabularEstimator(BaseEstimator):
                 "matrix. Pass a dense table (X.toarray())."
             )
         frame, named = as_frame(X)
-        width = frame.shape[1]
-        if not (named and self.encoder_.named) and width != self.n_features_in_:
-            raise ValueError(
-                f"X has {width} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        if not (named and self.encoder_.named):
+            check_width(frame.shape[1], self.n_features_in_, type(self).__name__)
         check_not_empty(frame.shape)
         return self.encoder_.transform(X)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from spam_core.estimators.dnn import DNNClassifier, DNNRegressor
 from spam_core.estimators.spam import SPAMClassifier, SPAMRegressor
-
-TaskName = Literal["regression", "binary", "multiclass"]
+from spam_core.training.losses import Task
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ MODELS: dict[str, ModelEntry] = {
 }
 
 
-def make_model(name: str, task: TaskName, **parameters: Any) -> Any:
+def make_model(name: str, task: Task, **parameters: Any) -> Any:
     """Make an unfitted estimator by name.
 
     Parameters

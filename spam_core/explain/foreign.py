@@ -9,7 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spam_core.data.columns import check_finite, column_kind, to_numbers
+from spam_core.data.columns import (
+    check_finite,
+    column_kind,
+    take_by_name,
+    to_numbers,
+)
 from spam_core.data.encoding import NUMBER, TableEncoder
 from spam_core.data.levels import to_objects
 from spam_core.explain.cells import Cells, Rows, read_table
@@ -145,13 +150,7 @@ class FrameScorer(Scorer):
     def _align(self, frame: pd.DataFrame, named: bool, what: str) -> pd.DataFrame:
         names = list(self.names)
         if named and self._named:
-            missing = [name for name in names if name not in frame.columns]
-            if missing:
-                raise ValueError(
-                    f"{what}: Expected the columns used in training; {len(missing)} "
-                    f"are missing: {missing}. Got columns {frame.columns.tolist()}."
-                )
-            return frame[names]
+            return take_by_name(frame, names, what)
         if frame.shape[1] != len(names):
             raise ValueError(
                 f"{what} has {frame.shape[1]} columns, but the model is expecting "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType, MethodType
@@ -17,6 +16,7 @@ from spam_core.explain.cells import Cells, check_count, check_seed, sample_backg
 from spam_core.explain.explanation import LocalExplanation
 from spam_core.explain.foreign import make_scorer
 from spam_core.explain.frozen import Floats
+from spam_core.explain.optional import optional_import
 from spam_core.explain.scoring import Scorer
 
 BLOCK_ROWS = 16_384
@@ -206,15 +206,8 @@ def load_kernel_explainer() -> Any:
     ImportError
         Says how to install it.
     """
-    with warnings.catch_warnings():
-        # it imports plots, whose colour maps matplotlib is about to deprecate
-        warnings.simplefilter("ignore")
-        try:
-            from shap import KernelExplainer
-        except ImportError as error:
-            raise ImportError(
-                'KernelSHAP needs the package shap: pip install "spam-core[shap]"'
-            ) from error
+    with optional_import("KernelSHAP", "shap"):
+        from shap import KernelExplainer
     return KernelExplainer
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from spam_core.explain.explanation import LocalExplanation
 from spam_core.explain.foreign import make_scorer
 from spam_core.explain.frozen import REST, Floats
 from spam_core.explain.neighbourhood import Neighbourhood
+from spam_core.explain.optional import optional_import
 from spam_core.explain.scoring import Scorer
 
 
@@ -185,13 +185,6 @@ def load_explainer() -> Any:
     ImportError
         Says how to install it.
     """
-    with warnings.catch_warnings():
-        # what it imports may warn of its own future; that is no news of the model
-        warnings.simplefilter("ignore")
-        try:
-            from lime.lime_tabular import LimeTabularExplainer
-        except ImportError as error:
-            raise ImportError(
-                'LIME needs the package lime: pip install "spam-core[lime]"'
-            ) from error
+    with optional_import("LIME", "lime"):
+        from lime.lime_tabular import LimeTabularExplainer
     return LimeTabularExplainer
