@@ -253,6 +253,10 @@ class Terms:
     classes: tuple[str, ...] | None
     feature_names: tuple[str, ...]
 
+    def scale_of(self, class_: str | None) -> str:
+        """Name the scale of one class of several."""
+        return self.scale if class_ is None else f"{self.scale} of {class_}"
+
 
 @kept(max_entries=32, show_spinner=False)
 def terms(path: str, dataset: str, view: str) -> Terms:

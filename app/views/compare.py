@@ -81,9 +81,7 @@ length = st.slider(
 
 model = spam if name == "spam" else widgets.need_model(dataset, name)
 label = None if class_ is None else table.classes[table.class_names.index(class_)]
-scale = compute.scale(dataset, truth.scale)
-if class_ is not None:
-    scale = f"{scale} of {class_}"
+scale = compute.terms(spam.path, dataset, "pure").scale_of(class_)
 
 found = {}
 this = [model.path, position]

@@ -24,7 +24,7 @@ with show:
 explanation = compute.local(model.path, dataset, view, position)
 label = None if class_ is None else table.classes[table.class_names.index(class_)]
 frame = explanation.ledger(0, E=length, class_=label)
-scale = terms.scale if class_ is None else f"{terms.scale} of {class_}"
+scale = terms.scale_of(class_)
 ledger = text.Ledger.of(frame)
 shares = compute.shares(model.path, dataset, position)
 

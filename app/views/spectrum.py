@@ -63,9 +63,7 @@ with right:
 
 spectrum = analysis.spectrum(model.path, order, metric)
 output = 0 if class_ is None else table.class_names.index(class_)
-scale = compute.terms(model.path, dataset, "pure").scale
-if class_ is not None:
-    scale = f"{scale} of {class_}"
+scale = compute.terms(model.path, dataset, "pure").scale_of(class_)
 n_values = spectrum.values.shape[1]
 held = spectrum.rank_for(HELD, output)
 most = analysis.most_components(model.path, order, metric)
