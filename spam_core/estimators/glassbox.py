@@ -46,7 +46,9 @@ class GlassBoxEstimator(GradientEstimator):
             In user units.
         view : {"pure", "raw", "shapley"}, default="pure"
             Pure: each term has mean 0 over each of its features. Raw: the paper's
-            importances. Shapley: one value a feature.
+            importances. Shapley: one exact value a feature, and in `interactions` the
+            Shapley interaction index of each pair, unless these would be more than 25
+            million numbers or take seconds against the background.
         top : int, optional
             List the terms of largest training sd; the others make one last term.
         background : table, optional

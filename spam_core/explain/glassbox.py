@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import SparseEncoder, SparseRows
+from spam_core.explain.background import Background
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.frozen import REST, plain
-from spam_core.explain.interventional import shapley_against
+from spam_core.explain.interventional import (
+    MOST_PRODUCTS,
+    count_products,
+    table_backgrounds,
+)
 from spam_core.explain.model_shapes import ModelShapes
 from spam_core.explain.of_model import Polynomial, algebra_of, double_scores
 from spam_core.explain.overall import CancellingTerms
 from spam_core.explain.record import TrainingRecord
-from spam_core.explain.shapley import (
-    interaction_indices,
-    rows_per_block,
-    shapley_values,
-)
+from spam_core.explain.shapley import MarginalBackground
 from spam_core.explain.summary import (
     MOST_TERMS,
     TermSummary,
@@ -40,7 +42,8 @@ DRAWS = "independent draws"
 """What importance is taken over if no training rows were looked at."""
 
 MOST_INDICES = 25_000_000
-"""More pair indices than this (200 MB) aren't worked out for a table of rows."""
+"""More pair indices than this (200 MB) aren't worked out for a table of rows; see
+`interventional.MOST_PRODUCTS` for a second limit against a background."""
 
 _N_DRAWS = 2_000  # rows drawn where no training rows were looked at
 
@@ -76,15 +79,17 @@ def explain_local(
         Name of a regression's target.
     view : {"pure", "raw", "shapley"}
         Pure: functional ANOVA under the product of the training marginals. Raw: the
-        paper's, with absent features at 0. Shapley: pure terms shared equally, with
-        pair indices unless these are more than 25 million numbers.
+        paper's, with absent features at 0. Shapley: one value a feature, and pair
+        indices unless these are more than 25 million numbers or, against a background,
+        take more than 20 billion multiplications (a second or two).
     top : int, optional
         How many terms to list: those of largest training sd. None: all up to 5,000.
     record : TrainingRecord, optional
         Spares ranking the terms again.
     background : Encoded, optional
         For Shapley values, rows that absent features are taken from, together. None:
-        each from its training marginal. With rows there are no pair indices.
+        each from its training marginal, which makes a value the sum of the pure terms
+        with that feature, each shared equally among its features.
 
     Returns
     -------
@@ -111,11 +116,7 @@ def explain_local(
         encoded = encoder.transform(X)
         rows = encoded.dense() if isinstance(encoded, SparseRows) else encoded
     if view == "shapley":
-        parts = (
-            _shapley(model, rows)
-            if background is None
-            else _against(model, rows, background)
-        )
+        parts = _shapley(model, rows, background)
         terms, n_left_out = TermSet.all(rows.codes.shape[1], 1), 0
     else:
         algebra = algebra_of(model, view)
@@ -278,40 +279,27 @@ def _terms(
     return base, values, score, None
 
 
-def _shapley(model: Polynomial, rows: Encoded) -> Parts:
-    algebra = algebra_of(model, "pure")
+def _shapley(model: Polynomial, rows: Encoded, table: Encoded | None) -> Parts:
     n, d = rows.codes.shape
-    n_outputs = algebra.n_outputs
-    base, score = np.empty((n, n_outputs)), np.empty((n, n_outputs))
-    values = np.empty((n, d, n_outputs))
+    n_outputs = len(model.bias)
+    base, values = np.empty((n, n_outputs)), np.empty((n, d, n_outputs))
     wanted = n * d * d * n_outputs <= MOST_INDICES
+    backgrounds: Iterable[tuple[Tensor, Background]]
+    if table is None:
+        backgrounds = [(torch.arange(n), MarginalBackground(model, wanted))]
+    else:
+        wanted = wanted and count_products(model, rows, table) <= MOST_PRODUCTS
+        backgrounds = table_backgrounds(model, rows, table, wanted)
     interactions = np.empty((n, d, d, n_outputs)) if wanted else None
-    step = rows_per_block(algebra, d) if wanted else algebra.rows_per_block(d)
-    for start in range(0, n, step):
-        block = rows[start : start + step]
-        here = slice(start, start + len(block))
-        scores, known = double_scores(model, block), known_of(block)
-        base_here, values_here = shapley_values(algebra, scores, known)
-        base[here], values[here] = base_here.numpy(), values_here.numpy()
-        if interactions is not None:
-            interactions[here] = interaction_indices(algebra, scores, known).numpy()
-        score[here] = algebra.score(scores).numpy()
+    for chosen, background in backgrounds:
+        for block in chosen.split(background.rows_per_block(d)):
+            base_here, values_here, indices = background.share(rows[block])
+            base[block], values[block] = base_here.numpy(), values_here.numpy()
+            if interactions is not None and indices is not None:
+                interactions[block] = indices.numpy()
+    with torch.no_grad():
+        score = model.score(rows).double().numpy()
     return base, values, score, interactions
-
-
-def _against(model: Polynomial, rows: Encoded, background: Encoded) -> Parts:
-    lam = {l: value.double() for l, value in model.lam.items()}
-    bias = model.bias.double()
-    scores, others = double_scores(model, rows), double_scores(model, background)
-    base, values = [], []
-    for k in range(len(rows)):
-        row = {l: g[k : k + 1] for l, g in scores.items()}
-        known = ~rows.unknown[k]
-        found = shapley_against(bias, lam, row, others, known)
-        base.append(found[0].numpy())
-        values.append(found[1].numpy())
-    start, shared = np.stack(base), np.stack(values)
-    return start, shared, start + shared.sum(axis=1), None
 
 
 def _output(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import Protocol
 
 import torch
@@ -38,8 +39,16 @@ class Polynomial(Protocol):
     @property
     def n_members(self) -> int: ...  # noqa: D102
 
-    def component_scores(self, rows: Encoded) -> dict[int, Tensor]:
+    def component_scores(
+        self, rows: Encoded, orders: Iterable[int] | None = None
+    ) -> dict[int, Tensor]:
         """Scores of each feature by order, (n, d, R_l); its mean if unknown."""
+
+    def component_sums(self, rows: Encoded, order: int) -> Tensor:
+        """Their sums over features, (n, R_l)."""
+
+    def weighted_scores(self, rows: Encoded, order: int, vectors: Tensor) -> Tensor:
+        """Their sums over components, weighted by (n, C, R_l): (n, d, C)."""
 
     def member(self, index: int) -> Polynomial:
         """Return one member as a model of its own."""
@@ -80,11 +89,28 @@ def algebra_of(model: Polynomial, view: View = "pure") -> TermAlgebra:
     return algebra
 
 
-def double_scores(model: Polynomial, rows: Encoded) -> dict[int, Tensor]:
+def double_scores(
+    model: Polynomial, rows: Encoded, orders: Iterable[int] | None = None
+) -> dict[int, Tensor]:
     """Return component scores in float64, whatever the model's own dtype."""
     with torch.no_grad():
-        scores = model.component_scores(rows)
+        scores = model.component_scores(rows, orders)
     return {l: g.double() for l, g in scores.items()}
+
+
+def double_sums(model: Polynomial, rows: Encoded, order: int) -> Tensor:
+    """Return one order's sums of component scores in float64; see `double_scores`."""
+    with torch.no_grad():
+        return model.component_sums(rows, order).double()
+
+
+def double_weighted(
+    model: Polynomial, rows: Encoded, order: int, vectors: Tensor
+) -> Tensor:
+    """Return weighted component scores in float64; see `double_scores`."""
+    with torch.no_grad():
+        given = vectors.to(model.bias.dtype)
+        return model.weighted_scores(rows, order, given).double()
 
 
 def _nodes(model: Polynomial, marginals: Marginals) -> NodeScores:

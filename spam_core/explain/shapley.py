@@ -1,9 +1,9 @@
-r"""Exact Shapley values and pair interaction indices, without enumerating coalitions.
+r"""Exact Shapley values under the product of the training marginals.
 
-Under the product of the training marginals a feature's Shapley value is the sum of
-:math:`t_S / |S|` over the pure terms S that hold it. With :math:`1/|S| = \int_0^1
-u^{|S|-1} du` the sum over sets becomes a product over features (Owen's multilinear
-extension),
+Up to order 2 the moments of the marginals are enough; see `background`. Above, a
+feature's Shapley value is the sum of :math:`t_S / |S|` over the pure terms S that hold
+it. With :math:`1/|S| = \int_0^1 u^{|S|-1} du` the sum over sets becomes a product over
+features (Owen's multilinear extension),
 
 .. math::
 
@@ -22,34 +22,102 @@ approach to the concept of interaction among players*, 1999.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from spam_core.explain.nodes import BLOCK, Scores
+from spam_core.data.encoding import Encoded
+from spam_core.explain.background import Background, Moments
+from spam_core.explain.nodes import Scores
+from spam_core.explain.of_model import Polynomial, algebra_of
 from spam_core.explain.orders import Order
 from spam_core.explain.series import Series, exponential, inverse, logarithm, multiply
+from spam_core.explain.summary import known_of
 from spam_core.explain.term_set import TermSet
 from spam_core.explain.terms import TermAlgebra
 
 
-def shapley_values(
-    algebra: TermAlgebra, scores: Scores, known: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """Share the scores of some rows among their features.
+class MarginalBackground(Background):
+    """The product of the training marginals: each absent feature is drawn by itself.
+
+    Raises
+    ------
+    ValueError
+        If the model has no marginals.
+    """
+
+    def __init__(self, model: Polynomial, with_indices: bool) -> None:
+        super().__init__(model, with_indices)
+        self._algebra = algebra_of(model, "pure")
+        orders = self._algebra.orders
+        self._series = [order for order in orders if order.degree > 2]
+        self.moments = {o.degree: _moments_of(o) for o in orders if o.degree <= 2}
+
+    def rows_per_block(self, n_features: int) -> int:
+        """Return how many rows at once; series are fastest within a cache."""
+        most = super().rows_per_block(n_features)
+        if not self.higher:
+            return most
+        return min(most, self._algebra.rows_per_block(n_features))
+
+    def players(self, rows: Encoded) -> Tensor:
+        """All but unknown cells, which are constants in their row."""
+        return ~rows.unknown
+
+    def base(self, rows: Encoded) -> Tensor:
+        """Mean score, with features that a row doesn't know at their means."""
+        algebra, known = self._algebra, known_of(rows)
+        outside = {o.degree: algebra.outside_series(o, known) for o in algebra.orders}
+        return algebra.base(outside, len(rows))
+
+    def _higher_values(self, scores: Scores, players: Tensor) -> Tensor:
+        return self._by_series(order_values, scores, players)
+
+    def _higher_indices(self, scores: Scores, players: Tensor) -> Tensor:
+        return self._by_series(order_indices, scores, players)
+
+    def _by_series(
+        self, solve: Callable[..., Tensor], scores: Scores, players: Tensor
+    ) -> Tensor:
+        known = None if bool(players.all()) else players
+        parts = [
+            solve(self._algebra, order, scores[order.degree], known)
+            for order in self._series
+        ]
+        return torch.stack(parts).sum(0)
+
+
+def _moments_of(order: Order) -> Moments:
+    """Moments of independent features: H and h_i share nothing but h_i."""
+    if order.degree == 1:
+        return Moments(1, order.lam, order.mean)
+    halves = order.moments[2]
+    assert halves is not None, "the pure view has second moments, over 2!"
+    return Moments(2, order.lam, order.mean, 2 * halves @ order.lam.T)
+
+
+def order_values(
+    algebra: TermAlgebra, order: Order, scores: Tensor, known: Tensor | None = None
+) -> Tensor:
+    """Return what one order adds to the Shapley values of some rows, by series.
 
     Parameters
     ----------
     algebra : TermAlgebra
         In the pure view: absent features are averaged over their marginals. In the raw
         view they are at g = 0.
-    scores, known : see `TermAlgebra.terms`
+    order : Order
+        One of the algebra's, of any degree.
+    scores : Tensor of shape (n, d, R)
+        Its component scores.
+    known : see `TermAlgebra.terms`
         An unknown feature is no player; its value is 0.
 
     Returns
     -------
-    base : Tensor of shape (n, C)
-    values : Tensor of shape (n, d, C)
+    Tensor of shape (n, d, C)
 
     Examples
     --------
@@ -57,66 +125,54 @@ def shapley_values(
     >>> g = torch.tensor([[[-1.0], [-1.0]], [[1.0], [1.0]]]).double()
     >>> nodes = NodeScores.of({2: g}, torch.full((2, 2), 0.5).double())
     >>> bias, lam = torch.zeros(1).double(), {2: torch.ones(1, 1).double()}
-    >>> base, values = shapley_values(TermAlgebra(bias, lam, nodes), {2: g})
-    >>> base[0].tolist(), values[0, :, 0].tolist()
-    ([2.0], [1.0, 1.0])
+    >>> algebra = TermAlgebra(bias, lam, nodes)
+    >>> order_values(algebra, algebra.orders[0], g)[0, :, 0].tolist()
+    [1.0, 1.0]
     """
-    n, d = next(iter(scores.values())).shape[:2]
-    singles = TermSet.all(d, 1)
-    values = algebra.bias.new_zeros(n, d, algebra.n_outputs)
-    base = algebra.bias.expand(n, -1)
-    for order in algebra.orders:
-        features = algebra.feature_series(order, scores[order.degree], known)
-        outside = algebra.outside_series(order, known)
-        if outside[order.degree] is not None:
-            base = base + _rows(outside[order.degree]) @ order.lam.T
-        for u, weight in _gauss(order.degree - 1):
-            tilted, others = _tilt(features, outside, order, u)
-            part = algebra.evaluate_order(order, tilted, others, singles)
-            values = values + weight * part
-    return base, values
+    singles = TermSet.all(scores.shape[1], 1)
+    return _integrate(algebra, order, scores, known, singles)
 
 
-def interaction_indices(
-    algebra: TermAlgebra, scores: Scores, known: Tensor | None = None
+def order_indices(
+    algebra: TermAlgebra, order: Order, scores: Tensor, known: Tensor | None = None
 ) -> Tensor:
-    """Return every pair's Shapley interaction index.
+    """Return what one order adds to every pair's Shapley interaction index.
 
     Parameters
     ----------
-    algebra, scores, known : see `shapley_values`
+    algebra, order, scores, known : see `order_values`
 
     Returns
     -------
     Tensor of shape (n, d, d, C)
         Symmetric, 0 on the diagonal. At order 2 the pair's pure term.
     """
-    n, d = next(iter(scores.values())).shape[:2]
-    singles = torch.empty(0, 1, dtype=torch.int64)
+    n, d = scores.shape[:2]
     pairs = torch.combinations(torch.arange(d), 2).reshape(-1, 2)
-    terms = TermSet((singles, pairs))
     out = algebra.bias.new_zeros(n, d, d, algebra.n_outputs)
-    if not len(pairs):
-        return out
-    values = algebra.bias.new_zeros(n, len(pairs), algebra.n_outputs)
-    for order in algebra.orders:
-        if order.degree < 2:
-            continue
-        features = algebra.feature_series(order, scores[order.degree], known)
-        outside = algebra.outside_series(order, known)
-        for u, weight in _gauss(order.degree - 2):
-            tilted, others = _tilt(features, outside, order, u)
-            part = algebra.evaluate_order(order, tilted, others, terms)
-            values = values + weight * part
-    out[:, pairs[:, 0], pairs[:, 1]] = values
-    out[:, pairs[:, 1], pairs[:, 0]] = values
+    if len(pairs) and order.degree >= 2:
+        terms = TermSet((torch.empty(0, 1, dtype=torch.int64), pairs))
+        values = _integrate(algebra, order, scores, known, terms)
+        out[:, pairs[:, 0], pairs[:, 1]] = values
+        out[:, pairs[:, 1], pairs[:, 0]] = values
     return out
 
 
-def rows_per_block(algebra: TermAlgebra, n_features: int) -> int:
-    """Return how many rows at once keep the d x d indices near 64 MB as well."""
-    square = BLOCK // (n_features**2 * algebra.n_outputs)
-    return max(1, min(algebra.rows_per_block(n_features), square))
+def _integrate(
+    algebra: TermAlgebra,
+    order: Order,
+    scores: Tensor,
+    known: Tensor | None,
+    terms: TermSet,
+) -> Tensor:
+    """Integrate the terms, all of one size, over the chance u that others are there."""
+    features = algebra.feature_series(order, scores, known)
+    outside = algebra.outside_series(order, known)
+    total = algebra.bias.new_zeros(len(scores), len(terms), algebra.n_outputs)
+    for u, weight in _gauss(order.degree - len(terms.groups)):
+        tilted, others = _tilt(features, outside, order, u)
+        total += weight * algebra.evaluate_order(order, tilted, others, terms)
+    return total
 
 
 def _gauss(degree: int) -> list[tuple[float, float]]:
@@ -143,8 +199,3 @@ def _tilt(
         for c in logarithm(mixed)
     ]
     return tilted, multiply(outside, exponential(logs), degree)
-
-
-def _rows(coefficient: Tensor | None) -> Tensor:
-    assert coefficient is not None, "checked by the caller"
-    return coefficient[:, 0]

@@ -23,6 +23,8 @@ from spam_core.models.polynomial import signed_root
 FeatureMapName = Literal["linear", "neural", "basis", "spline"]
 FEATURE_MAPS: tuple[FeatureMapName, ...] = ("linear", "neural", "basis", "spline")
 
+_CACHE = 250_000  # numbers that stay in a processor's cache
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -205,13 +207,44 @@ class FeatureMap(nn.Module):
         -------
         Tensor of shape (n, d, M, q)
         """
-        result = table.new_zeros(len(rows), self.n_features, *table.shape[1:])
-        if len(self.numbered):
+        numbered = len(self.numbered)
+        if numbered:
             numeric = self.numeric_scores(rows, order, table[: self.n_numeric])
+            if numbered == self.n_features and not len(self.levelled):
+                return numeric
+        result = table.new_zeros(len(rows), self.n_features, *table.shape[1:])
+        if numbered:
             result[:, self.numbered] = numeric
         if len(self.levelled):
             index, one = self._level_index(rows, table.dtype)
             result[:, self.levelled] += table[index] * one[:, :, None, None]
+        return result
+
+    def weighted_scores(
+        self, rows: Encoded, order: int, table: Tensor, vectors: Tensor
+    ) -> Tensor:
+        """Sum each feature's scores over components, weighted by a vector a row.
+
+        The scores themselves, (n, d, M, q), aren't written down where a map can avoid
+        it: that is what this is for.
+
+        Parameters
+        ----------
+        rows, order, table : see `sums`
+        vectors : Tensor of shape (n, C, M * q)
+            C weights of each component.
+
+        Returns
+        -------
+        Tensor of shape (n, d, C)
+            0 where a cell is unknown.
+        """
+        result = table.new_empty(len(rows), self.n_features, vectors.shape[1])
+        step = max(1, _CACHE // max(1, self.n_features * table.shape[1:].numel()))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            scores = self.scores(rows[part], order, table).flatten(2)
+            result[part] = scores @ vectors[part].mT
         return result
 
     def column_means(self, marginals: Marginals) -> Tensor:
@@ -246,15 +279,43 @@ class LinearMap(FeatureMap):
     """SPAM-Linear: ``sign(x) abs(x)^(1/l)`` of the scaled number (paper, eq. 3).
 
     Sparse rows stay sparse: 0 has phi = 0, so only what a row holds is looked up.
+
+    Parameters
+    ----------
+    layout : Layout
+        Sizes of the d features.
+    rescale : bool, default=True
+        False takes the number itself at every order, so that order 2 holds plain
+        products.
     """
 
     column_of: Tensor
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, rescale: bool = True) -> None:
         super().__init__(layout, [i for i, c in enumerate(layout.n_cells) if c])
+        self.rescale = rescale
         column_of = torch.full((self.n_features,), -1)
         column_of[self.numbered] = torch.arange(len(self.numbered))
         self.register_buffer("column_of", column_of)
+
+    @property
+    def settings(self) -> dict[str, bool]:
+        """What, with a layout, makes a map like this."""
+        return {"rescale": self.rescale}
+
+    def phi(self, rows: Encoded) -> Tensor:
+        """Write out the columns of order 1, numbers and one-hot levels: (n, P)."""
+        values, is_number = self._numbers(rows)
+        phi = values.new_zeros(len(rows), self.n_columns)
+        phi[:, : self.n_numeric] = values * is_number
+        if len(self.levelled):
+            index, one = self._level_index(rows, values.dtype)
+            # of a feature without a level the clamped column adds 0
+            phi.scatter_add_(1, index, one)
+        return phi
+
+    def _root(self, values: Tensor, order: int) -> Tensor:
+        return signed_root(values, order) if self.rescale else values
 
     def sums(self, rows: Encoded | SparseRows, order: int, table: Tensor) -> Tensor:
         """Sum over features, looking only at what a sparse row holds."""
@@ -264,7 +325,7 @@ class LinearMap(FeatureMap):
             return table.new_zeros(len(rows), *table.shape[1:])
         column = self.column_of[rows.columns]
         # a column that was all 0 in training never contributes
-        weight = signed_root(rows.values, order) * (column >= 0)
+        weight = self._root(rows.values, order) * (column >= 0)
         bag = embedding_bag(
             column.clamp(min=0),
             table.flatten(1),
@@ -282,14 +343,29 @@ class LinearMap(FeatureMap):
     def numeric_sums(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
         """Sum the numeric columns: (n, M, q)."""
         values, is_number = self._numbers(rows)
-        phi = signed_root(values, order) * is_number
+        phi = self._root(values, order) * is_number
         return unflatten_columns(phi @ table.flatten(1), table)
 
     def numeric_scores(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
         """Score each numbered feature: (n, d_numbered, M, q)."""
         values, is_number = self._numbers(rows)
-        phi = signed_root(values, order) * is_number
+        phi = self._root(values, order) * is_number
         return phi[:, :, None, None] * table
+
+    def weighted_scores(
+        self, rows: Encoded, order: int, table: Tensor, vectors: Tensor
+    ) -> Tensor:
+        """Weigh the basis first, which makes numbers one product of matrices."""
+        result = table.new_zeros(len(rows), self.n_features, vectors.shape[1])
+        values, is_number = self._numbers(rows)
+        phi = self._root(values, order) * is_number
+        basis = table[: self.n_numeric].flatten(1)
+        result[:, self.numbered] = (vectors @ basis.T).mT * phi[:, :, None]
+        if len(self.levelled):
+            index, one = self._level_index(rows, table.dtype)
+            levels = table[index].flatten(2) @ vectors.mT
+            result[:, self.levelled] += levels * one[:, :, None]
+        return result
 
 
 def look_up(index: Tensor, weight: Tensor, table: Tensor) -> Tensor:

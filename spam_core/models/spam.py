@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor
@@ -164,6 +165,26 @@ class SPAM:
             self.marginals,
         )
 
+    def to(self, device: torch.device | str, dtype: torch.dtype) -> SPAM:
+        """Return a copy elsewhere, or in another precision, such as for a GPU.
+
+        Scores of rows in that precision, and on that device, come out likewise.
+        """
+        moved = self.marginals
+        if moved is not None:
+            weights = moved.weights.to(device, dtype)
+            moved = Marginals(moved.nodes.to(device, dtype), weights)
+        model = SPAM(
+            copy.deepcopy(self.feature_map).to(device, dtype),
+            self.member_bias.to(device, dtype),
+            {order: w.to(device, dtype) for order, w in self.member_weights.items()},
+            {order: v.to(device, dtype) for order, v in self.member_lam.items()},
+            moved,
+            self.joint,
+        )
+        model._centre = self._centre
+        return model
+
     def score(self, rows: Encoded | Tensor, *, collapsed: bool = True) -> Tensor:
         """Score rows.
 
@@ -191,8 +212,16 @@ class SPAM:
         ]
         return torch.cat(parts)
 
-    def component_scores(self, rows: Encoded | Tensor) -> dict[int, Tensor]:
+    def component_scores(
+        self, rows: Encoded | Tensor, orders: Iterable[int] | None = None
+    ) -> dict[int, Tensor]:
         """Scores ``g_{l,rho,i}(x_i)`` of each feature, by order.
+
+        Parameters
+        ----------
+        rows : Encoded of n rows, or Tensor of shape (n, d)
+        orders : iterable of int, optional
+            Those wanted; None: all.
 
         Returns
         -------
@@ -203,15 +232,62 @@ class SPAM:
         result = {}
         unknown = rows.unknown
         any_unknown = bool(unknown.any())
-        for order, table in self.factors.tables.items():
+        for order in self.orders if orders is None else orders:
+            table = self.factors.tables[order]
             scores = self.feature_map.scores(rows, order, table)
             if order in self.factors.means:
                 means = self.factors.means[order]
                 if self.feature_map.centred:
-                    scores = scores - means * ~unknown[:, :, None, None]
+                    scores -= means
+                    if any_unknown:
+                        scores[unknown] = 0.0
                 elif any_unknown:
                     scores = scores + means * unknown[:, :, None, None]
             result[order] = scores.sum(2) if self.joint else scores.flatten(2)
+        return result
+
+    def component_sums(self, rows: Encoded | Tensor, order: int) -> Tensor:
+        """Scores of `component_scores` summed over features, never written out.
+
+        Returns
+        -------
+        Tensor of shape (n, R_l)
+        """
+        return self._sums(_as_rows(rows), order, self.factors).flatten(1)
+
+    def weighted_scores(
+        self, rows: Encoded | Tensor, order: int, vectors: Tensor
+    ) -> Tensor:
+        """Scores of `component_scores` summed over components, with weights a row.
+
+        What a feature's Shapley value needs of the components, without the (n, d, R)
+        scores where the feature map can avoid them.
+
+        Parameters
+        ----------
+        rows : Encoded of n rows, or Tensor of shape (n, d)
+        order : int
+            In the model.
+        vectors : Tensor of shape (n, C, R_l)
+            C weights of each component, in the dtype of the model.
+
+        Returns
+        -------
+        Tensor of shape (n, d, C)
+            ``sum_rho g_{l,rho,i}(x_i) v_{n,c,rho}``.
+        """
+        rows = _as_rows(rows)
+        table = self.factors.tables[order]
+        if self.joint:  # a component is the sum of all members' networks
+            vectors = vectors.repeat(1, 1, table.shape[1])
+        result = self.feature_map.weighted_scores(rows, order, table, vectors)
+        unknown = rows.unknown
+        if order in self.factors.means:
+            means = self.factors.means[order].flatten(1)
+            if self.feature_map.centred:
+                result -= (vectors @ means.T).transpose(1, 2) * ~unknown[:, :, None]
+            elif bool(unknown.any()):
+                result += (vectors @ means.T).transpose(1, 2) * unknown[:, :, None]
         return result
 
     @property
@@ -280,20 +356,21 @@ class SPAM:
         return self._factors
 
     def _score_block(self, rows: Encoded, factors: Factors) -> Tensor:
-        unknown = rows.unknown
-        any_unknown = bool(unknown.any())
-        sums = {}
-        for order, table in factors.tables.items():
-            inner = self.feature_map.sums(rows, order, table)
-            if order in factors.means:
-                means = factors.means[order]
-                if any_unknown:
-                    mask = unknown.to(table.dtype)
-                    inner = inner + torch.einsum("nd,dmr->nmr", mask, means)
-                if self.feature_map.centred:
-                    inner = inner - means.sum(0)
-            sums[order] = inner.sum(1, keepdim=True) if self.joint else inner
+        sums = {order: self._sums(rows, order, factors) for order in factors.tables}
         return polynomial(factors.bias, sums, factors.lam).sum(1)
+
+    def _sums(self, rows: Encoded, order: int, factors: Factors) -> Tensor:
+        """Inner sums of one order: (n, M, R_l), one group if the basis is joint."""
+        table = factors.tables[order]
+        inner = self.feature_map.sums(rows, order, table)
+        if order in factors.means:
+            means, unknown = factors.means[order], rows.unknown
+            if bool(unknown.any()):
+                mask = unknown.to(table.dtype)
+                inner = inner + torch.einsum("nd,dmr->nmr", mask, means)
+            if self.feature_map.centred:
+                inner = inner - means.sum(0)
+        return inner.sum(1, keepdim=True) if self.joint else inner
 
     def _member_factors(self) -> Factors:
         """Every member's own factors, divided by their number."""

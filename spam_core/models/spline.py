@@ -168,8 +168,8 @@ class SplineMap(FeatureMap):
     ) -> Tensor:
         """Score each numbered feature: (n, d_numbered, M, q)."""
         index, weight = self._position(rows)
-        lower = table[index[:, :, 0]] * weight[:, :, 0, None, None]
-        return lower.addcmul_(table[index[:, :, 1]], weight[:, :, 1, None, None])
+        scores = look_up(index.flatten(0, 1), weight.flatten(0, 1), table)
+        return scores.reshape(*index.shape[:2], *table.shape[1:])
 
 
 class CentredTable(torch.autograd.Function):
