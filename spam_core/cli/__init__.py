@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from spam_core.cli import explain, fit
+from spam_core.cli import benchmark, compare, explain, fit, simulate
 from spam_core.cli.messages import USER_ERRORS, complain
 
 __all__ = ["main"]
@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     name ...
     """
     arguments = _parser().parse_args(argv)
+    # reports say which command makes them again
+    arguments.words = list(sys.argv[1:] if argv is None else argv)
     try:
         return int(arguments.run(arguments))
     except BrokenPipeError:
@@ -60,6 +62,6 @@ def _parser() -> argparse.ArgumentParser:
         description="Glass-box models whose terms add up to the prediction.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (fit, explain):
+    for module in (fit, explain, compare, simulate, benchmark):
         module.add_commands(commands)
     return parser

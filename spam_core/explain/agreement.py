@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from spam_core.explain.explanation import LocalExplanation
 from spam_core.explain.ledger import check_row, output_of
+from spam_core.explain.quality import relative_error
 
 
 def relative_difference(
@@ -64,5 +63,4 @@ def relative_difference(
     )
     if column is not None:
         ours, theirs = ours[:, column], theirs[:, column]
-    size = float(np.abs(theirs).sum())
-    return float(np.abs(ours - theirs).sum()) / size if size > 0 else float("nan")
+    return relative_error(ours, theirs)

@@ -98,7 +98,7 @@ def make_axis(encoder: TableEncoder, i: int, n_points: int) -> Axis:
     return Axis(
         feature,
         "numeric",
-        _dates(user) if feature.is_date else user,
+        to_dates(user) if feature.is_date else user,
         np.concatenate([scaled, np.zeros(n_levels)]),
         codes,
         feature.level_names,
@@ -121,7 +121,9 @@ def _is_discrete(encoder: TableEncoder, i: int, nodes: Floats) -> bool:
     if len(nodes) > _FEW:
         return False
     knots = feature.to_scaled(feature.knots, encoder.scaling)
-    return bool(np.isin(np.round(nodes, 9), np.round(knots, 9)).all())
+    if encoder.scaling in ("quantile", "minmax"):  # within [0, 1], but for rounding
+        nodes, knots = np.round(nodes, 9), np.round(knots, 9)
+    return bool(np.isin(nodes, knots).all())
 
 
 def _grid(encoder: TableEncoder, i: int, n_points: int) -> Floats:
@@ -174,7 +176,7 @@ def make_density(encoder: TableEncoder, i: int, n_rows: int) -> Density | None:
         rows = _spread(encoder, i, nodes, mass, edges)
     bulk = None if not low < high else (float(low), float(high))
     return Density(
-        _dates(edges) if feature.is_date else edges,
+        to_dates(edges) if feature.is_date else edges,
         _rounded(rows),
         level_rows,
         bulk,
@@ -239,6 +241,6 @@ def _rounded(rows: Floats) -> Floats:
     return np.round(rows, 6)
 
 
-def _dates(days: Floats) -> NDArray[np.datetime64]:
+def to_dates(days: Floats) -> NDArray[np.datetime64]:
     """Days since 1970-01-01 as datetime64, to the second."""
     return np.round(days * 86_400).astype("datetime64[s]")

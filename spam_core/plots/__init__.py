@@ -14,21 +14,28 @@ from spam_core.plots.history import history
 from spam_core.plots.importance import importance
 from spam_core.plots.ledger import ledger
 from spam_core.plots.matrix import matrix
+from spam_core.plots.methods import agreement, budget, faithfulness, fidelity
 from spam_core.plots.reading import alt_text, table
 from spam_core.plots.shape import shape
+from spam_core.plots.simulation import simulation
 from spam_core.plots.spectrum import spectrum
 from spam_core.plots.surface import surface
 from spam_core.plots.truncation import truncation
 
 __all__ = [
+    "agreement",
     "alt_text",
+    "budget",
     "comparison",
     "distribution",
+    "faithfulness",
+    "fidelity",
     "history",
     "importance",
     "ledger",
     "matrix",
     "shape",
+    "simulation",
     "spectrum",
     "surface",
     "table",
