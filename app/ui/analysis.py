@@ -6,10 +6,11 @@ from typing import Any
 
 from spam_core.cli import fitting
 from spam_core.explain import (
+    Comparison,
     CostEstimate,
+    compare_explanations,
+    error_by_budget,
     estimate_cost,
-    explain_kernel_shap,
-    explain_lime,
     sample_background,
 )
 from spam_core.explain.spectrum import BoundTerms, bound_terms
@@ -90,14 +91,18 @@ def bound(path: str, dataset: str, order: int, output: int) -> BoundTerms | None
 
 
 BACKGROUND = 100
-"""Training rows that LIME and KernelSHAP share."""
+"""Training rows that all explanations of a comparison share."""
 
-_POSTHOC: dict[str, Any] = {"lime": explain_lime, "kernel_shap": explain_kernel_shap}
+SEEDS = (0, 1, 2)
+"""Each method runs with each, which shows how much it depends on luck."""
+
+SPAM, NETWORK = "SPAM", "network"
+"""Names of the models in a comparison."""
 
 
 @kept(max_entries=16, show_spinner=False)
 def background(dataset: str) -> Any:
-    """Return the training rows that LIME and KernelSHAP compare with."""
+    """Return the training rows that explanations compare with."""
     X, _ = fitting.rows_of(table(dataset), "train", "validation")
     return sample_background(X, BACKGROUND, 0)
 
@@ -121,8 +126,60 @@ def cost(path: str, dataset: str, method: str) -> CostEstimate:
     return estimate_cost(model, background(dataset), method=method)  # type: ignore[arg-type]
 
 
-@kept(max_entries=256, show_spinner=False)
-def posthoc(path: str, dataset: str, position: int, method: str, seed: int) -> Any:
-    """Return what "lime" or "kernel_shap" says of a row, by position."""
-    rows = table(dataset).X.iloc[[position]]
-    return _POSTHOC[method](estimator(path), rows, background(dataset), seed=seed)
+@kept(max_entries=64, show_spinner=False)
+def _place(*_: object) -> dict[str, Comparison]:
+    """Return where a comparison is kept once it is made.
+
+    A cached function may not draw, and making it shows how far it has come.
+    """
+    return {}
+
+
+def comparison(
+    path: str,
+    network: str | None,
+    dataset: str,
+    position: int,
+    label: object,
+    tell: Any = None,
+) -> Comparison:
+    """Explain a row by all methods and measure them; kept.
+
+    Parameters
+    ----------
+    path, network : str
+        Saved SPAM, and saved neural network to compare as well; None for SPAM alone.
+    dataset : str
+    position : int
+        Of the row in its table.
+    label : object
+        Class to explain, of several; else None.
+    tell : callable, optional
+        Called with each step.
+    """
+    place = _place(path, network, dataset, position, label)
+    if "found" not in place:
+        models = {SPAM: estimator(path)}
+        if network is not None:
+            models[NETWORK] = estimator(network)
+        place["found"] = compare_explanations(
+            models,
+            table(dataset).X.iloc[[position]],
+            background(dataset),
+            seeds=SEEDS,
+            class_=label,
+            callback=tell,
+        )
+    return place["found"]
+
+
+@kept(copies=True, max_entries=64, show_spinner="Asking with more and more samples…")
+def budget(path: str, dataset: str, position: int, label: object) -> Any:
+    """Measure how wrong LIME and KernelSHAP are as they ask more often."""
+    return error_by_budget(
+        estimator(path),
+        table(dataset).X.iloc[[position]],
+        background(dataset),
+        seeds=SEEDS,
+        class_=label,
+    )

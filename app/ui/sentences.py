@@ -1,4 +1,4 @@
-"""What the pages Spectrum and Compare say about their numbers."""
+"""What the page Spectrum says about its numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from spam_core.explain.spectrum import BoundTerms
-from ui.text import amount, beside, literal, number, percent
+from ui.text import amount, beside, literal, number
 
 
 def spectrum(
@@ -81,122 +81,3 @@ def bound(terms: BoundTerms) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["term", "formula", "value"])
     frame["value"] = [number(value) for value in frame["value"]]
     return frame
-
-
-def error(found: dict[str, float], asked: dict[str, int], exactly: int) -> str:
-    """Say how wrong each method is where the truth is known.
-
-    Parameters
-    ----------
-    found : dict of str to float
-        Method -> relative difference from the exact values.
-    asked : dict of str to int
-        Method -> model evaluations.
-    exactly : int
-        Model evaluations of the exact values.
-
-    Examples
-    --------
-    >>> error({"LIME": 0.25}, {"LIME": 5001}, 101).split(": ")[1]
-    'LIME is off by **25.0 %** (5,001 model evaluations). The exact values took 101.'
-    """
-    if not all(map(math.isfinite, found.values())):
-        return (
-            "No column contributes anything in this row: there is nothing to compare."
-        )
-    parts = [
-        f"{name} is off by **{_off(found[name])}** ({asked[name]:,} model evaluations)"
-        for name in found
-    ]
-    return (
-        f"**The truth is known here**, because the model is a sum: {', '.join(parts)}. "
-        f"The exact values took {exactly:,}."
-    )
-
-
-ERROR_HELP = (
-    "Off by: the sum of absolute differences from the exact values, over the sum of "
-    "absolute exact values, all columns counted. KernelSHAP estimates the same numbers "
-    "and comes close if it asks often enough. LIME answers another question: which "
-    "straight line fits the model's answers around the row."
-)
-
-
-def _off(share: float) -> str:
-    return "less than 0.1 %" if share < 0.001 else percent(share)
-
-
-def unknown(between: float) -> str:
-    """Say that nobody knows, and how much both methods differ."""
-    text = (
-        "**The truth is not known here**: a neural network is no sum of terms, so "
-        "nobody can say how far off the two explanations of it are."
-    )
-    if not math.isfinite(between):
-        return text
-    return (
-        f"{text} What can be said: LIME differs from KernelSHAP by {percent(between)} "
-        "of KernelSHAP's total size."
-    )
-
-
-def bases(
-    spam: float, kernel_shap: float, lime: float, n_rows: int, lines: str, same: bool
-) -> str:
-    """Say where each explanation starts.
-
-    Parameters
-    ----------
-    spam, kernel_shap, lime : float
-    n_rows : int
-        Of the background.
-    lines : {"shapley", "pure", "raw"}
-        What SPAM's lines are.
-    same : bool
-        Whether all three explain the same model.
-    """
-    line = f"LIME starts from {number(lime)}, the intercept of its local line."
-    if lines == "shapley" and same:
-        return (
-            f"SPAM and KernelSHAP start from the same base, {number(spam)}: the mean "
-            f"score of the same {n_rows:,} training rows. {line}"
-        )
-    own = {
-        "shapley": f"the mean of its own scores over {n_rows:,} training rows",
-        "pure": "its mean score if columns were independent of each other",
-        "raw": "its score where every column counts as zero",
-    }[lines]
-    two = "" if same else " SPAM and the network are two models with two scores."
-    return (
-        f"Bases differ. SPAM starts from {number(spam)}, {own}. KernelSHAP starts from "
-        f"{number(kernel_shap)}, the mean score of {n_rows:,} training rows"
-        f"{'' if same else ' by the neural network'}. {line}{two}"
-    )
-
-
-def cost(model: str, seconds: float, evaluations: dict[str, int]) -> str:
-    """Say what asking a model will take, before it is asked.
-
-    Examples
-    --------
-    >>> cost("SPAM", 12.3, {"LIME": 5001})
-    'Asking SPAM will take about 12 s: LIME 5,001 model evaluations.'
-    """
-    parts = ", ".join(
-        f"{literal(name)} {n:,} model evaluations" for name, n in evaluations.items()
-    )
-    return f"Asking {model} will take about {max(1, round(seconds))} s: {parts}."
-
-
-def waiting(model: str, seconds: float, evaluations: dict[str, int]) -> str:
-    """Say what is being waited for.
-
-    Examples
-    --------
-    >>> waiting("SPAM", 3.2, {"LIME": 5001, "KernelSHAP": 1801})
-    'Asking SPAM about 6,802 changed rows, about 3 s…'
-    """
-    rows = sum(evaluations.values())
-    return (
-        f"Asking {model} about {rows:,} changed rows, about {max(1, round(seconds))} s…"
-    )

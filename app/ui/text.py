@@ -181,3 +181,18 @@ class Ledger:
             f"Base {number(self.base)} {sign} terms {number(abs(self.terms))} = score "
             f"{number(self.score)} on the scale {literal(scale)}, {exact}."
         )
+
+
+def duration(seconds: float) -> str:
+    """Write a time with two digits that matter.
+
+    Examples
+    --------
+    >>> duration(0.00123), duration(0.5), duration(83.2)
+    ('1.2 ms', '500 ms', '83 s')
+    """
+    if seconds < 1:
+        return (
+            f"{1000 * seconds:.2g} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"
+        )
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"

@@ -31,6 +31,7 @@ def pick_dataset() -> str:
         list(names),
         format_func=names.__getitem__,
         key=session.DATASET,
+        bind="query-params",
         persist_state="session",
     )
 
@@ -44,6 +45,7 @@ def pick_view() -> str:
         required=True,
         format_func=str.capitalize,
         key=session.VIEW,
+        bind="query-params",
         persist_state="session",
     )
     view = view or "pure"
@@ -59,21 +61,45 @@ def pick_class(dataset: str) -> str | None:
     if not names:
         return None
     return st.selectbox(
-        "Class to explain", names, key=session.CLASS, persist_state="session"
+        "Class to explain",
+        names,
+        key=session.CLASS,
+        bind="query-params",
+        persist_state="session",
     )
 
 
-def pick_length(most: int) -> int:
-    """Let the visitor choose how many terms to show."""
+def pick_one(
+    label: str, options: dict[str, str], key: str, help: str | None = None
+) -> str:
+    """Let the visitor choose one of a few; the link to the page remembers it."""
+    first = next(iter(options))
+    chosen = st.segmented_control(
+        label,
+        list(options),
+        default=first,
+        required=True,
+        format_func=options.__getitem__,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+        help=help,
+    )
+    return chosen or first
+
+
+def pick_length(most: int, label: str = "Terms to show") -> int:
+    """Let the visitor choose how many lines an explanation has."""
     longest = max(2, min(30, most))
     session.keep_between(session.LENGTH, 1, longest)
     return int(
         st.slider(
-            "Terms to show",
+            label,
             1,
             longest,
             min(7, most),
             key=session.LENGTH,
+            bind="query-params",
             persist_state="session",
             help="The rest is added up in one last line, so nothing is lost.",
         )
@@ -197,6 +223,7 @@ def pick_row(table: Table) -> int:
         min_value=1,
         max_value=len(rows),
         key=session.ROW,
+        bind="query-params",
         persist_state="session",
     )
     return int(rows[int(place) - 1])

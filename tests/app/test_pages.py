@@ -53,7 +53,7 @@ def test_the_overview_answers_how_good_and_what_drives_it() -> None:
     assert all(float(metric.value.replace(",", "")) > 0 for metric in at.metric)
     (figure,) = charts(at)
     assert figure["data"][0]["y"][-1].startswith("the other")
-    at.slider(key="explanation_length").set_value(3).run()
+    at.slider(key="E").set_value(3).run()
     assert len(charts(at)[0]["data"][0]["y"]) == 4
 
 
