@@ -19,6 +19,7 @@ _CHART_CONFIG = {
     "toImageButtonOptions": {"format": "svg"},
     "modeBarButtonsToRemove": ["lasso2d", "select2d"],
 }
+_USUAL = 7  # lines of an explanation, as in the paper's study
 _BIG_TABLE = 2000  # rows beyond which a table is sent only when it is opened
 
 
@@ -90,14 +91,15 @@ def pick_one(
 
 def pick_length(most: int, label: str = "Terms to show") -> int:
     """Let the visitor choose how many lines an explanation has."""
-    longest = max(2, min(30, most))
+    # pages share the length; where there is less to show, all of it is shown
+    longest = max(_USUAL, min(30, most))
     session.keep_between(session.LENGTH, 1, longest)
     return int(
         st.slider(
             label,
             1,
             longest,
-            min(7, most),
+            _USUAL,
             key=session.LENGTH,
             bind="query-params",
             persist_state="session",

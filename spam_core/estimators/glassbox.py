@@ -8,8 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spam_core.data.encoding import Encoded
-from spam_core.data.sparse import SparseEncoder, SparseRows
+from spam_core.data.sparse import SparseEncoder
 from spam_core.estimators.gradient import GradientEstimator
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.glassbox import LocalView, explain_global, explain_local
@@ -67,7 +66,6 @@ class GlassBoxEstimator(GradientEstimator):
             is a background for another view.
         """
         rows = self._dense_rows(X)
-        table = None if background is None else self._dense_rows(background)
         return explain_local(
             self.model_,
             self.encoder_,
@@ -78,7 +76,7 @@ class GlassBoxEstimator(GradientEstimator):
             view=view,
             top=top,
             record=self.training_record_,
-            background=table,
+            background=self._background_rows(background),
         )
 
     def explain_global(self, view: View = "pure") -> GlobalExplanation:
@@ -163,10 +161,6 @@ class GlassBoxEstimator(GradientEstimator):
             None if record is None else record.for_changed_model()
         )
         return smaller
-
-    def _dense_rows(self, X: Any) -> Encoded:
-        rows = self._encode(X)
-        return rows.dense() if isinstance(rows, SparseRows) else rows
 
     def _classes(self) -> list[Any] | None:
         classes = getattr(self, "classes_", None)

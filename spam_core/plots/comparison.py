@@ -135,7 +135,9 @@ def comparison(
         subplot_titles=[_heading(p, n_lines) for p in panels],
     )
     _add_bars(figure, panels, drawn, style, scale, order)
-    end = 1.45 * theme.limit(bar[2] for bars in drawn for bar in bars)
+    # numbers stand beside the bars, and take more of a narrow panel
+    room = 1.3 + 0.15 * len(panels)
+    end = room * theme.limit(bar[2] for bars in drawn for bar in bars)
     figure.update_xaxes(range=[-end, end], zeroline=True, zerolinewidth=2, nticks=5)
     figure.update_annotations(font={"size": 13}, yanchor="bottom")
     # the name of the common axis is an annotation as well, made before the titles

@@ -126,6 +126,9 @@ def fidelity(
         figure.add_vline(x=E, line={"color": theme.NEUTRAL, "dash": "dash"})
     lowest = min((v for v in frame["mean"] if math.isfinite(v)), default=0.0)
     floor = max(_LOWEST_R2, min(0.0, lowest))
+    note = "1: the lines say what the model does; 0: no better than a constant"
+    if lowest < floor:
+        note += f"; what is below {floor} isn't drawn"
     figure.update_yaxes(title="R² around the row", range=[floor - 0.05, 1.05])
     figure.update_xaxes(title="E, lines of the explanation", zeroline=False)
     return theme.finish(
@@ -133,7 +136,7 @@ def fidelity(
         title=theme.literal("What E lines tell" if title is None else title),
         alt="R2 of the first E lines of each explanation against the model around the "
         f"row. {_ends(frame, keys, 'E')}",
-        note="1: the lines say what the model does; 0: no better than a constant",
+        note=note,
         height=380,
         legend=_LEGEND,
     )
@@ -189,7 +192,7 @@ def faithfulness(frame: pd.DataFrame, title: str | None = None) -> go.Figure:
         alt="Distance of the score from the row's own, as columns are taken away in "
         "the order of each explanation, and as they are put back. "
         + " ".join(
-            f"{words}: {_ends(frame[frame['curve'] == curve], keys, 'k')}"
+            f"{words}: {_on_the_way(frame[frame['curve'] == curve], keys)}"
             for curve, words in panels.items()
         ),
         height=400,
@@ -275,14 +278,17 @@ def budget(
         )
         said.append(f"exact: {int(exact):,} 0.")
     for method, n in (chosen or {}).items():
-        figure.add_vline(
-            x=n,
-            line={"color": theme.NEUTRAL, "dash": "dot"},
-            annotation={
-                "text": f"{theme.literal(method)} by default",
-                "textangle": -90,
-            },
-            annotation_position="top left",
+        figure.add_vline(x=n, line={"color": theme.NEUTRAL, "dash": "dot"})
+        # on a log axis an annotation stands at the exponent, unlike a line
+        figure.add_annotation(
+            x=math.log10(n),
+            y=1.0,
+            yref="y domain",
+            text=f"{theme.literal(method)} by default",
+            textangle=-90,
+            showarrow=False,
+            xanchor="right",
+            yanchor="top",
         )
     top = 1.08 * theme.limit(frame["error"])
     figure.update_yaxes(title="off by", tickformat=".0%", range=[-0.04 * top, top])
@@ -397,6 +403,17 @@ def _ends(frame: pd.DataFrame, keys: Sequence[Key], x: str) -> str:
                 f"{theme.number(last['mean'])} at {last[x]}"
             )
     return f"{'; '.join(parts)}."
+
+
+def _on_the_way(frame: pd.DataFrame, keys: Sequence[Key]) -> str:
+    """Say where each line is a third of the way: all begin and end together."""
+    parts = []
+    for key in keys:
+        lines = _of(frame, key)
+        if len(lines):
+            at = lines.iloc[math.ceil((len(lines) - 1) / 3)]
+            parts.append(f"{' '.join(key)} {theme.number(at['mean'])} at {at['k']}")
+    return f"{', '.join(parts)}."
 
 
 def _number(value: Any) -> float | None:

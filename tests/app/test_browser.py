@@ -73,7 +73,8 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
 def page(server: str, chromium: str) -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        opened = browser.new_page(viewport={"width": 1400, "height": 1100})
+        context = browser.new_context(viewport={"width": 1400, "height": 1100})
+        opened = context.new_page()
         opened.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         faults: list[str] = []
@@ -139,3 +140,15 @@ def test_a_stakeholder_reads_the_model_and_one_prediction(page: Page) -> None:
     panels = page.locator(".js-plotly-plot").first
     for title in ("SPAM, exact", "LIME of", "KernelSHAP of"):
         expect(panels.get_by_text(re.compile(title))).to_be_visible()
+    expect(page.get_by_text(re.compile("SPAM's own columns"))).to_be_visible()
+
+    # a link to the page brings somebody else to the same case
+    expect(page).to_have_url(re.compile("row=5"))
+    other = page.context.new_page()
+    other.set_default_timeout(PATIENCE)
+    other.goto(page.url)
+    expect(other.get_by_text(re.compile("Test row 5: contributions"))).to_be_visible()
+    expect(other.get_by_text(re.compile("SPAM's own columns"))).to_have_text(
+        page.get_by_text(re.compile("SPAM's own columns")).inner_text()
+    )
+    other.close()

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from spam_core import load_dataset
 from tests.app.helpers import (
     DATASETS,
+    TIMEOUT,
     VIEWS,
     charts,
     open_app,
@@ -170,3 +171,34 @@ def test_a_page_without_its_model_yet_says_so(monkeypatch) -> None:
         at.switch_page(f"views/{view}").run()
         assert not at.exception
         assert at.warning[0].value == "Training was cancelled."
+
+
+def test_a_link_opens_the_state_that_it_was_copied_from() -> None:
+    open_app("wine")  # trained once, as by an earlier visitor
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=TIMEOUT)
+    asked = {"dataset": "Wine cultivars", "row": "3", "class": "class_2", "E": "4"}
+    for key, value in asked.items():
+        at.query_params[key] = value
+    at.run()
+    at.switch_page("views/compare.py").run()
+    assert not at.exception
+    assert at.selectbox(key="dataset").value == "wine"
+    assert at.selectbox(key="class").value == "class_2"
+    assert at.number_input(key="row").value == 3
+    assert at.slider(key="E").value == 4
+    head = charts(at)[0]["layout"]
+    assert "Test row 3" in head["title"]["text"]
+    assert "class_2" in head["annotations"][-1]["text"]
+
+
+def test_a_link_to_what_is_not_there_opens_the_usual_page() -> None:
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=TIMEOUT)
+    wrong = {"dataset": "own:1", "row": "-5", "class": "<b>", "E": "700", "view": "x"}
+    for key, value in wrong.items():
+        at.query_params[key] = value
+    at.run()
+    wait_until_trained(at)
+    at.switch_page("views/compare.py").run()
+    assert not at.exception
+    assert at.selectbox(key="dataset").value == "gapminder"
+    assert (at.number_input(key="row").value, at.slider(key="E").value) == (1, 7)

@@ -248,3 +248,19 @@ def test_a_background_belongs_to_shapley_values() -> None:
         model.explain_local(X[:1], background=X)
     with pytest.raises(ValueError, match="b"):
         model.explain_local(X[:1], view="shapley", background=X[["a"]])
+
+
+@pytest.mark.parametrize(
+    ("background", "said"),
+    [
+        (lambda X: X.drop(columns="b"), r"background: .*missing: \['b'\]"),
+        (lambda X: X[:0], "background: Found array with 0 sample"),
+        (lambda X: X.assign(a="word"), "background: "),
+    ],
+    ids=["column", "rows", "text"],
+)
+def test_a_background_that_cannot_be_used_is_named(background, said) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["a", "b"])
+    model = SPAMRegressor(rank=2, n_members=2, max_epochs=2).fit(X, X["a"])
+    with pytest.raises((TypeError, ValueError), match=said):
+        model.explain_local(X[:1], view="shapley", background=background(X))
