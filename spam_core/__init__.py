@@ -21,10 +21,20 @@ if TYPE_CHECKING:
     from spam_core import plots
     from spam_core.data import load_dataset
     from spam_core.estimators import (
+        CARTClassifier,
+        CARTRegressor,
         DNNClassifier,
         DNNRegressor,
+        EBMClassifier,
+        EBMRegressor,
+        LinearClassifier,
+        LinearRegressor,
+        NAMClassifier,
+        NAMRegressor,
         SPAMClassifier,
         SPAMRegressor,
+        XGBoostClassifier,
+        XGBoostRegressor,
         make_model,
     )
     from spam_core.persistence import load_model
@@ -32,10 +42,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CARTClassifier",
+    "CARTRegressor",
     "DNNClassifier",
     "DNNRegressor",
+    "EBMClassifier",
+    "EBMRegressor",
+    "LinearClassifier",
+    "LinearRegressor",
+    "NAMClassifier",
+    "NAMRegressor",
     "SPAMClassifier",
     "SPAMRegressor",
+    "XGBoostClassifier",
+    "XGBoostRegressor",
     "__version__",
     "load_dataset",
     "load_model",
@@ -45,10 +65,20 @@ __all__ = [
 
 # Public name -> the module that defines it (PEP 562: looked up on first use).
 _HOME = {
+    "CARTClassifier": "spam_core.estimators",
+    "CARTRegressor": "spam_core.estimators",
     "DNNClassifier": "spam_core.estimators",
     "DNNRegressor": "spam_core.estimators",
+    "EBMClassifier": "spam_core.estimators",
+    "EBMRegressor": "spam_core.estimators",
+    "LinearClassifier": "spam_core.estimators",
+    "LinearRegressor": "spam_core.estimators",
+    "NAMClassifier": "spam_core.estimators",
+    "NAMRegressor": "spam_core.estimators",
     "SPAMClassifier": "spam_core.estimators",
     "SPAMRegressor": "spam_core.estimators",
+    "XGBoostClassifier": "spam_core.estimators",
+    "XGBoostRegressor": "spam_core.estimators",
     "load_dataset": "spam_core.data",
     "load_model": "spam_core.persistence",
     "make_model": "spam_core.estimators",

@@ -380,7 +380,8 @@ class TableEncoder:
             z, w = values[number], weight[number]
             bounded = self.scaling in ("quantile", "minmax")
             if self.fine_marginals or not bounded:
-                grid = choose_knots(z, _FINE_CELLS)
+                n_cells = _FINE_CELLS if self.fine_marginals else feature.n_cells
+                grid = choose_knots(z, max(n_cells, 1))
                 position = np.interp(z, grid, np.arange(len(grid)))
                 nodes, mass = gauss_nodes(position, w, len(grid) - 1)
                 nodes = np.interp(nodes, np.arange(len(grid)), grid)

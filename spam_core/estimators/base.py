@@ -82,6 +82,20 @@ class TabularEstimator(BaseEstimator):
         check_not_empty(frame.shape)
         return self.encoder_.transform(X)
 
+    def _dense_rows(self, X: Any) -> Encoded:
+        """Encode rows to explain, whatever they are stored as."""
+        rows = self._encode(X)
+        return rows.dense() if isinstance(rows, SparseRows) else rows
+
+    def _background_rows(self, background: Any) -> Encoded | None:
+        """Encode background rows, if there are any; errors say that it is these."""
+        if background is None:
+            return None
+        try:
+            return self._dense_rows(background)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"background: {error}") from error
+
     def _random_seed(self) -> int:
         """Draw a seed from `random_state`, leaving global state alone."""
         state = getattr(self, "random_state", None)
@@ -241,7 +255,7 @@ def warn_of_rare(labels: NDArray[Any], index: NDArray[np.int64]) -> None:
 
 
 class RegressionTarget(RegressorMixin):
-    """Standardises a numeric target; mixed into regressors."""
+    """Reads a numeric target, and predicts it; mixed into regressors."""
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         values = check_target(y, n_rows)
@@ -254,6 +268,20 @@ class RegressionTarget(RegressorMixin):
                 f"Expected a numeric target, got {values.dtype} values such as "
                 f"{values[:3].tolist()!r}. For classes use a classifier."
             ) from error
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : table of n rows
+
+        Returns
+        -------
+        ndarray of shape (n,), in the target's units
+        """
+        scores: NDArray[np.float64] = self._score(X)
+        return scores[:, 0]
 
 
 class ClassificationTarget(ClassifierMixin):

@@ -1,4 +1,4 @@
-"""Fitting by gradient descent: what SPAM and the DNN do alike."""
+"""Fitting: what all estimators do alike, and what gradient descent adds."""
 
 from __future__ import annotations
 
@@ -38,24 +38,26 @@ class Training(NamedTuple):
 
     model: Any
     history: list[dict[str, float]]
-    validation_loss: float
+    validation_loss: float | None
     attributes: Mapping[str, Any] = MappingProxyType({})
 
 
-class GradientEstimator(TabularEstimator):
+class EncodedEstimator(TabularEstimator):
     """Encodes a table, scales the target, trains, and keeps the result.
 
     Attributes
     ----------
     encoder_ : TableEncoder
         Levels, knots and marginals of the training rows.
-    model_ : SPAM or DNN
-        In float64, on the scale of the scores.
+    model_ : object
+        Its ``score`` takes encoded rows; in float64, on the scale of the scores.
     history_ : list of dict
         epoch, train_loss, validation_loss and seconds of each epoch. The losses are
         log loss, or squared error in units of the target's variance.
     n_iter_ : int
-        Epochs trained.
+        Epochs trained, or trees.
+    validation_loss_ : float or None
+        Lowest loss on held-out rows; None for models that look at none.
     training_seconds_ : float
         Wall time of `fit`.
     """
@@ -85,7 +87,6 @@ class GradientEstimator(TabularEstimator):
             If the table, the target or a parameter can't be used; nothing is changed.
         """
         started = time.perf_counter()
-        self._check_training()
         self._check_parameters()
         frame = self._check_X(X)
         n = frame.shape[0]
@@ -128,6 +129,7 @@ class GradientEstimator(TabularEstimator):
             Layout.of(encoder.features),
             encoder.marginals,
             group_of,
+            encoder.features,
         )
         training = self._train(problem, self._random_seed(), offset, factor)
         # only now is the estimator changed: an interrupted fit leaves it as it was
@@ -164,7 +166,27 @@ class GradientEstimator(TabularEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, before any work."""
 
-    def _check_training(self) -> None:
+    @abstractmethod
+    def _train(
+        self, problem: Problem, seed: int, offset: float, factor: float
+    ) -> Training:
+        """Train on the standardised target; the model undoes it."""
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        """Scores of shape (n, C)."""
+        check_is_fitted(self)
+        return self._score_rows(self._encode(X))
+
+    def _score_rows(self, rows: Encoded | SparseRows) -> NDArray[np.float64]:
+        with torch.no_grad():
+            scores: NDArray[np.float64] = self.model_.score(rows).numpy()
+        return scores
+
+
+class GradientEstimator(EncodedEstimator):
+    """Trains by gradient descent: its `model_` is a SPAM or a DNN."""
+
+    def _check_parameters(self) -> None:
         """Refuse settings of the loop that make no sense."""
         given: dict[str, Any] = self.get_params(deep=False)
         for name in ("batch_size", "max_epochs", "patience", "n_members", "n_subnets"):
@@ -201,38 +223,9 @@ class GradientEstimator(TabularEstimator):
             )
         resolve_device(given["device"])
 
-    @abstractmethod
-    def _train(
-        self, problem: Problem, seed: int, offset: float, factor: float
-    ) -> Training:
-        """Train on the standardised target; the model undoes it."""
-
-    def _score(self, X: Any) -> NDArray[np.float64]:
-        """Scores of shape (n, C)."""
-        check_is_fitted(self)
-        return self._score_rows(self._encode(X))
-
-    def _score_rows(self, rows: Encoded | SparseRows) -> NDArray[np.float64]:
-        with torch.no_grad():
-            scores: NDArray[np.float64] = self.model_.score(rows).numpy()
-        return scores
-
 
 class GradientRegressor(RegressionTarget, GradientEstimator):
     """A regressor: predictions are scores, in the target's units."""
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the target.
-
-        Parameters
-        ----------
-        X : table of n rows
-
-        Returns
-        -------
-        ndarray of shape (n,), in the target's units
-        """
-        return self._score(X)[:, 0]
 
 
 class GradientClassifier(ClassificationTarget, GradientEstimator):

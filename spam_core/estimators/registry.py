@@ -6,8 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from spam_core.estimators.cart import CARTClassifier, CARTRegressor
 from spam_core.estimators.dnn import DNNClassifier, DNNRegressor
+from spam_core.estimators.ebm import EBMClassifier, EBMRegressor
+from spam_core.estimators.linear import LinearClassifier, LinearRegressor
+from spam_core.estimators.nam import NAMClassifier, NAMRegressor
 from spam_core.estimators.spam import SPAMClassifier, SPAMRegressor
+from spam_core.estimators.xgboost_ import XGBoostClassifier, XGBoostRegressor
 from spam_core.training.losses import Task
 
 
@@ -48,7 +53,18 @@ MODELS: dict[str, ModelEntry] = {
     "nbm-spam": ModelEntry(
         "NBM-SPAM", SPAMRegressor, SPAMClassifier, {"feature_map": "basis"}
     ),
+    "linear": ModelEntry("Linear (Order 1)", LinearRegressor, LinearClassifier),
+    "linear-2": ModelEntry(
+        "Linear (Order 2)", LinearRegressor, LinearClassifier, {"order": 2}
+    ),
+    "nam": ModelEntry("NAM", NAMRegressor, NAMClassifier),
     "dnn": ModelEntry("DNN", DNNRegressor, DNNClassifier, glass_box=False),
+    "ebm": ModelEntry("EBM", EBMRegressor, EBMClassifier),
+    "ebm-2": ModelEntry("EB²M", EBMRegressor, EBMClassifier, {"interactions": "3x"}),
+    "xgboost": ModelEntry(
+        "XGBoost", XGBoostRegressor, XGBoostClassifier, glass_box=False
+    ),
+    "cart": ModelEntry("CART", CARTRegressor, CARTClassifier, glass_box=False),
 }
 
 

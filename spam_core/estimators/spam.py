@@ -103,6 +103,7 @@ class _SPAM(GlassBoxEstimator):
         return ranks
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if not is_integer(self.order) or not 1 <= self.order <= MAX_ORDER:
             raise ValueError(
                 f"order must be an integer in 1..{MAX_ORDER}, got {self.order!r}"

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def optional_import(method: str, package: str) -> Iterator[None]:
+def optional_import(
+    method: str, package: str, extra: str | None = None
+) -> Iterator[None]:
     """Import quietly, and say how to install what isn't there.
 
     Parameters
@@ -16,7 +18,9 @@ def optional_import(method: str, package: str) -> Iterator[None]:
     method : str
         What needs it, as people call it.
     package : str
-        Its name, which is also that of our extra.
+        Its name.
+    extra : str, optional
+        Our extra that has it, unless that is called like the package.
 
     Raises
     ------
@@ -38,5 +42,5 @@ def optional_import(method: str, package: str) -> Iterator[None]:
         except ImportError as error:
             raise ImportError(
                 f"{method} needs the package {package}: "
-                f'pip install "spam-core[{package}]"'
+                f'pip install "spam-core[{extra or package}]"'
             ) from error

@@ -81,6 +81,8 @@ class GlobalExplanation:
         Large terms that cancel each other over the training rows, the worst first.
     n_left_out : int
         Terms that aren't listed; those of least sd.
+    method : str
+        Name of the model's kind.
     """
 
     terms: tuple[tuple[str, ...], ...]
@@ -98,6 +100,7 @@ class GlobalExplanation:
     importance_over: str = "training rows"
     cancelling: tuple[CancellingTerms, ...] = ()
     n_left_out: int = 0
+    method: str = "SPAM"
 
     def __post_init__(self) -> None:
         for name in ("importance", "sd", "base"):
@@ -193,7 +196,7 @@ class GlobalExplanation:
     @property
     def name(self) -> str:
         """Name for display."""
-        return f"SPAM ({self.view})"
+        return f"{self.method} ({self.view})"
 
     @property
     def selector(self) -> pd.DataFrame:

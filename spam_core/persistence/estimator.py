@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from spam_core.estimators import dnn, spam
+from spam_core.data.encoding import TableEncoder
+from spam_core.estimators import cart, dnn, ebm, linear, nam, spam, xgboost_
 from spam_core.persistence.parts import (
     named,
     read_array,
@@ -17,6 +18,12 @@ from spam_core.persistence.parts import (
     write_array,
     write_encoder,
     write_model,
+)
+from spam_core.persistence.trees import (
+    TREE_KINDS,
+    TREE_MODELS,
+    read_trees,
+    write_trees,
 )
 from spam_core.training.regularization import Regularization
 
@@ -27,6 +34,16 @@ _CLASSES: dict[str, type] = {
         spam.SPAMClassifier,
         dnn.DNNRegressor,
         dnn.DNNClassifier,
+        linear.LinearRegressor,
+        linear.LinearClassifier,
+        nam.NAMRegressor,
+        nam.NAMClassifier,
+        ebm.EBMRegressor,
+        ebm.EBMClassifier,
+        xgboost_.XGBoostRegressor,
+        xgboost_.XGBoostClassifier,
+        cart.CARTRegressor,
+        cart.CARTClassifier,
     )
 }
 _FITTED = (
@@ -37,6 +54,7 @@ _FITTED = (
     "training_seconds_",
     "n_features_in_",
 )
+_OF_SOME = ("ccp_alpha_", "n_leaves_", "l2_")
 
 
 def write_estimator(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -58,8 +76,9 @@ def write_estimator(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "feature_names": list(model.feature_names_),
         "parameters": _write_parameters(model),
         "encoder": write_encoder(model.encoder_, tensors),
-        "model": write_model(model.model_, tensors),
-        "fitted": {key: getattr(model, key) for key in _FITTED},
+        "model": _write_model(model.model_, tensors),
+        "fitted": {key: getattr(model, key) for key in _FITTED}
+        | {key: getattr(model, key) for key in _OF_SOME if hasattr(model, key)},
         "named": hasattr(model, "feature_names_in_"),
     }
     if hasattr(model, "classes_"):
@@ -87,7 +106,9 @@ def read_estimator(header: dict[str, Any], tensors: dict[str, Tensor]) -> Any:
             parameters[key] = tuple(parameters[key])
     model = _CLASSES[header["class"]](**parameters)
     encoder = read_encoder(header["encoder"], tensors)
-    fitted = {key: header["fitted"][key] for key in _FITTED}
+    known = header["fitted"]
+    fitted = {key: known[key] for key in _FITTED}
+    fitted |= {key: known[key] for key in _OF_SOME if key in known}
     if "classes" in header:
         fitted["classes_"] = read_array(header["classes"])
     if "regularization" in header:
@@ -95,12 +116,23 @@ def read_estimator(header: dict[str, Any], tensors: dict[str, Tensor]) -> Any:
     if header["named"]:
         fitted["feature_names_in_"] = np.array(encoder.feature_names, dtype=object)
     fitted["encoder_"] = encoder
-    fitted["model_"] = read_model(header["model"], tensors, encoder)
+    if header["model"]["kind"] in TREE_KINDS:
+        if not isinstance(encoder, TableEncoder):
+            raise ValueError("trees of a sparse table")
+        n_jobs = parameters.get("n_jobs")
+        fitted["model_"] = read_trees(header["model"], tensors, encoder, n_jobs)
+    else:
+        fitted["model_"] = read_model(header["model"], tensors, encoder)
     for key, value in fitted.items():
         setattr(model, key, value)
     arrays = named(tensors, "array.")
     model.restore_arrays({key: value.numpy() for key, value in arrays.items()})
     return model
+
+
+def _write_model(model: Any, tensors: dict[str, Tensor]) -> dict[str, Any]:
+    write = write_trees if isinstance(model, TREE_MODELS) else write_model
+    return write(model, tensors)
 
 
 def _write_parameters(model: Any) -> dict[str, Any]:

@@ -32,11 +32,11 @@ class ModelFileError(ValueError):
 
 
 def save_model(model: Any, path: str | Path) -> None:
-    """Write a fitted SPAM or DNN estimator to a ``.spam`` file.
+    """Write a fitted estimator to a ``.spam`` file.
 
     Parameters
     ----------
-    model : SPAMRegressor, SPAMClassifier, DNNRegressor or DNNClassifier
+    model : estimator of this library
         Fitted.
     path : str or Path
         An existing file is replaced, and only once the new one is complete.

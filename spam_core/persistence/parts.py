@@ -113,7 +113,7 @@ def write_model(model: Any, tensors: dict[str, Tensor]) -> dict[str, Any]:
         "joint": model.joint,
         "orders": [int(order) for order in model.orders],
     }
-    if isinstance(feature_map, NeuralMap | BasisMap):
+    if isinstance(feature_map, LinearMap | NeuralMap | BasisMap):
         header["map_settings"] = feature_map.settings
     return header
 
@@ -133,7 +133,7 @@ def read_model(
     weights = {int(k): v for k, v in named(tensors, "weights.").items()}
     lam = {int(k): v for k, v in named(tensors, "lam.").items()}
     makers: dict[str, Callable[[], FeatureMap]] = {
-        "LinearMap": lambda: LinearMap(layout),
+        "LinearMap": lambda: LinearMap(layout, **header.get("map_settings", {})),
         "SplineMap": lambda: SplineMap(layout, encoder.marginals),
         "NeuralMap": lambda: NeuralMap(
             layout, generator=generator, **header["map_settings"]

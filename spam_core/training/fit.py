@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from spam_core.data.encoding import Encoded, Marginals
+from spam_core.data.encoding import Encoded, Feature, Marginals
 from spam_core.data.sparse import SparseRows
 from spam_core.models.ensemble import SPAMEnsemble
 from spam_core.models.feature_maps import (
@@ -53,6 +53,8 @@ class Problem:
         A sparse table has none.
     groups : ndarray of shape (n,), optional
         Rows of one group are held out together.
+    features : sequence of Feature
+        What the columns are, for models that don't go by their layout.
     """
 
     rows: Encoded | SparseRows
@@ -63,6 +65,7 @@ class Problem:
     layout: Layout
     marginals: Marginals | None
     groups: NDArray[np.int64] | None = None
+    features: Sequence[Feature] = ()
 
     def held_out(self, n_members: int, fraction: float, seed: int) -> NDArray[np.bool_]:
         """Mark the rows that each member holds out, (n, M)."""

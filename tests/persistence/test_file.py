@@ -211,7 +211,7 @@ def test_a_header_sets_no_other_attributes(saved: Path) -> None:
 
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
     path = tmp_path / "m.spam"
-    message = r"^Expected one of \['SPAMRegressor', .*'DNNClassifier'\], got LinearRegr"
+    message = r"^Expected one of \['SPAMRegressor', .*'CARTClassifier'\], got Linear"
     with pytest.raises(TypeError, match=message):
         save_model(LinearRegression(), path)
 
