@@ -170,8 +170,9 @@ _LIST = (
         "lower",
         _HERE,
         "Sum of absolute differences from the exact Shapley values of the same model, "
-        "over the sum of their absolute values. Own terms have none: they answer "
-        "another question, in which columns are independent.",
+        "over the sum of their absolute values. LIME doesn't claim to give these. Own "
+        "terms have none: they answer another question, in which columns are "
+        "independent.",
         highest=inf,
     ),
     Measure(

@@ -8,13 +8,14 @@ gives the same numbers as a frame.
 
 from __future__ import annotations
 
+from spam_core.plots.budget import budget
 from spam_core.plots.comparison import comparison
 from spam_core.plots.distribution import distribution
 from spam_core.plots.history import history
 from spam_core.plots.importance import importance
 from spam_core.plots.ledger import ledger
 from spam_core.plots.matrix import matrix
-from spam_core.plots.methods import agreement, budget, faithfulness, fidelity
+from spam_core.plots.methods import agreement, faithfulness, fidelity
 from spam_core.plots.reading import alt_text, table
 from spam_core.plots.shape import shape
 from spam_core.plots.simulation import simulation
