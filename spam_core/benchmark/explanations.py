@@ -19,7 +19,7 @@ COLUMNS = (
     Column("rows", "rows", 4),
     Column("seconds_per_row", "seconds a row", 2),
     Column("rows_per_second", "rows a second", 2),
-    Column("evaluations_per_row", "model evaluations a row", 6),
+    Column("evaluations_per_row", "model evaluations a row", 2),
     Column("times_slower", "times as long as exact", 2),
     Column("error", "error", 2),
 )
@@ -155,10 +155,15 @@ def _result(
         "rows": n_rows,
         "seconds_per_row": seconds,
         "rows_per_second": 1 / seconds,
-        "evaluations_per_row": found.n_evaluations / n_rows,
+        "evaluations_per_row": _whole(found.n_evaluations / n_rows),
         "times_slower": seconds / exact,
         "error": error,
     }
+
+
+def _whole(number: float) -> float:
+    """Return a whole number as one, so that it is written with all its digits."""
+    return int(number) if number == int(number) else number
 
 
 def _table(

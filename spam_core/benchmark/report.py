@@ -191,13 +191,15 @@ def show(value: Any, digits: int | None = None) -> str:
 
     Examples
     --------
-    >>> show(0.0001234, 2), show(1234567, 3), show("SPAM"), show(None)
-    ('0.00012', '1,230,000', 'SPAM', '–')
+    >>> show(0.0001234, 2), show(1234567.8, 3), show(1234567, 3), show(None)
+    ('0.00012', '1,230,000', '1,234,567', '–')
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if digits is None or isinstance(value, str):
         return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
     if value == 0:
         return "0"
     places = digits - 1 - math.floor(math.log10(abs(value)))
