@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spam_core.data.encoding import Encoded
 from spam_core.explain.frozen import Floats
-from spam_core.explain.summary import _LARGE, TermSummary, _cancelling
+from spam_core.explain.summary import LARGE, TermSummary, find_cancelling
 from spam_core.explain.term_set import Term
 from spam_core.models.tables import BLOCK_ROWS, AdditiveTables, Pair, Places
 
@@ -206,7 +206,7 @@ def summarise(
     weight : ndarray of shape (n,), optional
     """
     terms, sd = terms_of(model), term_sd(model)
-    large = np.sort(np.argsort(-(sd**2).sum(axis=1), kind="stable")[:_LARGE])
+    large = np.sort(np.argsort(-(sd**2).sum(axis=1), kind="stable")[:LARGE])
     share = np.ones(len(rows)) if weight is None else weight
     share = share / share.sum()
     size = np.zeros((len(terms), model.n_outputs))
@@ -228,6 +228,6 @@ def summarise(
         sd,
         mean[-1] + model.mean.intercept[0],
         np.sqrt(np.clip(covariance[:, -1, -1], 0, None)),
-        _cancelling([terms[k] for k in large.tolist()], covariance),
+        find_cancelling([terms[k] for k in large.tolist()], covariance),
         len(rows),
     )

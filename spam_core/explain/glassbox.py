@@ -183,7 +183,7 @@ def explain_global(
         if summary.n_rows < record.n_rows:
             over = f"{summary.n_rows:,} of {record.n_rows:,} training rows"
     else:
-        summary, over = summarise(algebra, model, _draw(encoder)), DRAWS
+        summary, over = summarise([algebra], model, _draw(encoder))[0], DRAWS
     names = encoder.feature_names
     several = algebra.n_outputs > 1
     trained = over != DRAWS

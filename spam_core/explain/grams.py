@@ -2,165 +2,204 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from spam_core.explain.nodes import BLOCK, Scores
+from spam_core.explain.nodes import BLOCK
 from spam_core.explain.orders import Order
-from spam_core.explain.series import Series
+from spam_core.explain.quadrature import KEPT, Quadrature
 from spam_core.explain.term_set import Prefixes
 from spam_core.explain.terms import TermAlgebra
 
-Gram = dict[tuple[int, int], Tensor]
-"""Bivariate series: (a, a') -> coefficient of t**a u**a' of shape (d, r, R')."""
+Powers = dict[tuple[int, ...], Tensor]
+"""A series in one or two variables: exponents -> coefficient of shape (d, ...)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Some pairs of components.
+
+    Attributes
+    ----------
+    left, right : Order
+        The components rho and rho', of one order or of two.
+    rows, columns : slice
+        Which of all components of their orders these are.
+    count : Tensor, broadcastable to (r, r')
+        How often each pair counts.
+    """
+
+    left: Order
+    right: Order
+    rows: slice
+    columns: slice
+    count: Tensor
+
+    @property
+    def degrees(self) -> tuple[int, int]:
+        """The two orders."""
+        return self.left.degree, self.right.degree
+
+    def __len__(self) -> int:
+        """Return the number of pairs, r r'."""
+        return self.left.lam.shape[1] * self.right.lam.shape[1]
+
+    def weights(self, pooled: bool) -> Tensor:
+        """Return lambda lambda', (C, r r'), or its sum over outputs, (1, r r')."""
+        left, right = self.left.lam, self.right.lam
+        if pooled:
+            product = (left.T @ right)[None]
+        else:
+            product = left[:, :, None] * right[:, None, :]
+        return (product * self.count).flatten(1)
+
+    def outside(self, algebra: TermAlgebra) -> Powers:
+        """Return what all features contribute on average, (1, r r')."""
+        shape = self.left.lam.shape[1], self.right.lam.shape[1]
+        outside: Powers = {}
+        for a, u in enumerate(algebra.outside_series(self.left)):
+            for b, v in enumerate(algebra.outside_series(self.right)):
+                if u is not None and v is not None:
+                    # P_0 is a number; the others differ from component to component
+                    both = u.reshape(-1, 1) * v.reshape(1, -1)
+                    outside[a, b] = both.expand(shape).reshape(1, -1)
+        return outside
+
+
+def tiles(orders: Sequence[Order], size: int, most: int) -> list[Tile]:
+    """Cut all pairs of components into tiles of about `most` numbers a feature."""
+    orders = [order for order in orders if order.degree >= size]
+    found = []
+    for k, left in enumerate(orders):
+        for right in orders[k:]:
+            height, width = left.lam.shape[1], right.lam.shape[1]
+            degrees = (left.degree - size + 1) * (right.degree - size + 1)
+            step = max(1, most // (width * degrees))
+            for start in range(0, height, step):
+                rows = slice(start, min(start + step, height))
+                columns = slice(0, width)
+                count = left.lam.new_full((), 2.0)
+                if left is right:
+                    # (rho, rho') equals (rho', rho): beyond the tile's square, twice
+                    columns = slice(start, width)
+                    count = count.repeat(rows.stop - start, width - start)
+                    count[:, : rows.stop - start] = 1.0
+                parts = left.components(rows), right.components(columns)
+                found.append(Tile(*parts, rows, columns, count))
+    return found
+
+
+def grams(points: Quadrature, wanted: Sequence[Tile]) -> list[Powers]:
+    """Return E (q/e)_a (q/e)_a' of each feature, for some tiles: (d, r r')."""
+    found: list[Powers] = [{} for _ in wanted]
+    for block in points.blocks():
+        for tile, gram in zip(wanted, found, strict=True):
+            l, k = tile.degrees
+            for a in range(1, points.most[l] + 1):
+                left = block[l, a][:, :, tile.rows].transpose(1, 2)
+                for b in range(1, points.most[k] + 1):
+                    part = (left @ block[k, b][:, :, tile.columns]).flatten(1)
+                    if (a, b) in gram:
+                        gram[a, b] += part
+                    else:
+                        gram[a, b] = part
+    return found
+
+
+def multiply_powers(x: Powers, y: Powers, degrees: tuple[int, ...]) -> Powers:
+    """Multiply two series, dropping what lies above `degrees`."""
+    product: Powers = {}
+    for key, u in x.items():
+        for other, v in y.items():
+            powers = tuple(a + b for a, b in zip(key, other, strict=True))
+            if all(a <= most for a, most in zip(powers, degrees, strict=True)):
+                part = u * v
+                product[powers] = product[powers] + part if powers in product else part
+    return product
+
+
+def last_powers(
+    feature: Powers, outside: Powers, degrees: tuple[int, ...], size: int
+) -> Powers:
+    """Combine a term's last feature with the outside, as `products.last_series` does.
+
+    Entry (a, ..) multiplies t**a .. of the product over the other features.
+    """
+    combined = multiply_powers(feature, outside, degrees)
+    last = {
+        tuple(l - a for a, l in zip(key, degrees, strict=True)): value
+        for key, value in combined.items()
+    }
+    return {key: value for key, value in last.items() if min(key) >= size - 1}
 
 
 def second_moment(algebra: TermAlgebra, group: Tensor, pooled: bool) -> Tensor:
     """E t**2 of terms of one size >= 2: (T, C) or (T, 1)."""
     size = group.shape[1]
-    n_columns = 1 if pooled else algebra.n_outputs
-    grouped = Prefixes.of(group, algebra.n_features)
-    total = algebra.bias.new_zeros(len(group), n_columns)
-    orders = [order for order in algebra.orders if order.degree >= size]
-    for k, left in enumerate(orders):
-        for right in orders[k:]:
-            top = left.degree - 1, right.degree - 1
-            for rows, columns, count in _tiles(left, right, size):
-                x, y = left.components(rows), right.components(columns)
-                gram = _gram(algebra, (x, rows), (y, columns), size)
-                weight = _weights(x, y, pooled) * count
-                last = _last(algebra, x, y, gram, size)
-                total += _tile(gram, last, weight, group, grouped, top)
+    total = algebra.bias.new_zeros(len(group), 1 if pooled else algebra.n_outputs)
+    if size > algebra.degree:
+        return total
+    features, positions = group.unique(return_inverse=True)
+    group = positions.reshape(group.shape)
+    grouped = Prefixes.of(group, len(features))
+    points = Quadrature.of(algebra, size).take(features)
+    cut = tiles(points.orders, size, max(1, BLOCK // len(features)))
+    for batch in batches(cut, points):
+        for tile, gram in zip(batch, grams(points, batch), strict=True):
+            weights = tile.weights(pooled)
+            last = last_powers(gram, tile.outside(algebra), tile.degrees, size)
+            top = tile.left.degree - 1, tile.right.degree - 1
+            if grouped.shared_is_cheaper(len(features), len(weights)):
+                total += _by_product(gram, last, weights, grouped, top)
+            else:
+                total += _by_gathering(gram, last, weights, group, top)
     return total
 
 
-def _tiles(
-    left: Order, right: Order, size: int
-) -> Iterator[tuple[slice, slice, Tensor]]:
-    """Cut the pairs of components into tiles; say how often each pair counts."""
-    d = left.mean.shape[0]
-    height, width = left.lam.shape[1], right.lam.shape[1]
-    degrees = (left.degree - size + 1) * (right.degree - size + 1)
-    step = max(1, BLOCK // (d * width * degrees))
-    for start in range(0, height, step):
-        stop = min(start + step, height)
-        if left is not right:
-            yield slice(start, stop), slice(0, width), left.lam.new_full((), 2.0)
-            continue
-        # (rho, rho') and (rho', rho) are equal: beyond the tile's square, count twice
-        count = left.lam.new_full((stop - start, width - start), 2.0)
-        count[:, : stop - start] = 1.0
-        yield slice(start, stop), slice(start, width), count
+def batches(cut: Sequence[Tile], points: Quadrature) -> Iterator[list[Tile]]:
+    """Yield tiles that are looked at together: as many as may be kept."""
+    batch: list[Tile] = []
+    kept = 0
+    for tile in cut:
+        l, k = tile.degrees
+        numbers = points.n_features * len(tile) * points.most[l] * points.most[k]
+        if batch and kept + numbers > KEPT:
+            yield batch
+            batch, kept = [], 0
+        batch.append(tile)
+        kept += numbers
+    if batch:
+        yield batch
 
 
-def _gram(
-    algebra: TermAlgebra,
-    left: tuple[Order, slice],
-    right: tuple[Order, slice],
-    size: int,
-) -> Gram:
-    """Second moments of the features' series: (a, a') -> (d, r, R')."""
-    assert algebra.nodes is not None, "checked by the caller"
-
-    def series(scores: Scores, part: Order, rows: slice) -> Series:
-        most = part.degree - size + 1
-        mine = scores[part.degree][:, :, rows]
-        return algebra.feature_series(part, mine, most=most)
-
-    gram: Gram = {}
-    for scores, weights in algebra.nodes.blocks(BLOCK):
-        first, second = series(scores, *left), series(scores, *right)
-        for a, x in enumerate(first):
-            if x is None:
-                continue
-            weighted = (x * weights[:, :, None]).permute(1, 2, 0)
-            for b, y in enumerate(second):
-                if y is None:
-                    continue
-                part = torch.bmm(weighted, y.permute(1, 0, 2))
-                gram[a, b] = gram[a, b] + part if (a, b) in gram else part
-    return gram
+def _prefix(gram: Powers, columns: Tensor, degrees: tuple[int, int]) -> Powers:
+    result: Powers = {}
+    for k in range(columns.shape[1]):
+        chosen = columns[:, k]
+        factor = {
+            key: v.index_select(0, chosen)
+            for key, v in gram.items()
+            if key[0] <= degrees[0] and key[1] <= degrees[1]
+        }
+        result = multiply_powers(result, factor, degrees) if result else factor
+    return result
 
 
-def _weights(left: Order, right: Order, pooled: bool) -> Tensor:
-    """lambda_rho lambda_rho' of each output, or summed over outputs."""
-    if pooled:
-        return (left.lam.T @ right.lam)[None]
-    return left.lam[:, :, None] * right.lam[:, None, :]
-
-
-def _multiply(x: Gram, y: Gram, degrees: tuple[int, int]) -> Gram:
-    product: Gram = {}
-    for (a, a2), u in x.items():
-        for (b, b2), v in y.items():
-            key = a + b, a2 + b2
-            if key[0] <= degrees[0] and key[1] <= degrees[1]:
-                product[key] = product[key] + u * v if key in product else u * v
-    return product
-
-
-def _last(
-    algebra: TermAlgebra, left: Order, right: Order, gram: Gram, size: int
-) -> Gram:
-    """Combine the last feature with the outside, as `terms.last_series` does.
-
-    Entry (a, a') multiplies t**a u**a' of the product over the other features.
-    """
-    outside: Gram = {}
-    for a, u in enumerate(algebra.outside_series(left)):
-        if u is None:
-            continue
-        # P_0 is a number; the others differ from component to component
-        x = u[0, 0, :, None] if u.ndim else u
-        for b, v in enumerate(algebra.outside_series(right)):
-            if v is not None:
-                outside[a, b] = x * (v[0] if v.ndim else v)
-    combined = _multiply(gram, outside, (left.degree, right.degree))
-    last = {
-        (left.degree - a, right.degree - b): value for (a, b), value in combined.items()
-    }
-    return {key: value for key, value in last.items() if min(key) >= size - 1}
-
-
-def _tile(
-    gram: Gram,
-    last: Gram,
-    weight: Tensor,
-    group: Tensor,
+def _by_product(
+    gram: Powers,
+    last: Powers,
+    weights: Tensor,
     grouped: Prefixes,
     top: tuple[int, int],
 ) -> Tensor:
-    """Add up one tile's component pairs: (T, C) or (T, 1)."""
-    d = next(iter(gram.values())).shape[0]
-    if grouped.shared_is_cheaper(d, len(weight)):
-        return _tile_product(gram, last, weight, grouped, top)
-    return _tile_gather(gram, last, weight, group, top)
-
-
-def _prefix(gram: Gram, columns: Tensor, degrees: tuple[int, int]) -> Gram:
-    result: Gram = {}
-    for k in range(columns.shape[1]):
-        chosen = columns[:, k]
-        factor = {key: v.index_select(0, chosen) for key, v in gram.items()}
-        result = _multiply(result, factor, degrees) if result else factor
-    return {
-        key: value
-        for key, value in result.items()
-        if key[0] <= degrees[0] and key[1] <= degrees[1]
-    }
-
-
-def _tile_product(
-    gram: Gram, last: Gram, weight: Tensor, grouped: Prefixes, top: tuple[int, int]
-) -> Tensor:
-    d, height, width = next(iter(gram.values())).shape
-    out = weight.new_empty(len(grouped.terms), len(weight))
-    step = max(1, BLOCK // (height * width))
-    weighted = [
-        {key: (value * w).reshape(d, -1) for key, value in last.items()} for w in weight
-    ]
+    """All prefixes times all last features, as matrix products: (T, C or 1)."""
+    d, width = next(iter(gram.values())).shape
+    out = weights.new_empty(len(grouped.terms), len(weights))
+    step = max(1, BLOCK // width)
+    weighted = [{key: value * w for key, value in last.items()} for w in weights]
     for start in range(0, len(grouped), step):
         stop = min(start + step, len(grouped))
         columns = grouped.prefixes[start:stop]
@@ -168,28 +207,27 @@ def _tile_product(
         prefix = _prefix(gram, columns, top)
         terms, row, column = grouped.block(start, stop)
         for c, mine in enumerate(weighted):
-            total = weight.new_zeros(stop - start, d - first)
+            total = weights.new_zeros(stop - start, d - first)
             for key, value in prefix.items():
                 if key in mine:
-                    total += value.reshape(stop - start, -1) @ mine[key][first:].T
+                    total += value @ mine[key][first:].T
             out[terms, c] = total[row, column - first]
     return out
 
 
-def _tile_gather(
-    gram: Gram, last: Gram, weight: Tensor, group: Tensor, top: tuple[int, int]
+def _by_gathering(
+    gram: Powers, last: Powers, weights: Tensor, group: Tensor, top: tuple[int, int]
 ) -> Tensor:
-    _, height, width = next(iter(gram.values())).shape
-    flat = weight.reshape(len(weight), -1)
-    step = max(1, BLOCK // (height * width))
+    """Term by term, a block at a time: (T, C or 1)."""
+    width = weights.shape[1]
+    step = max(1, BLOCK // width)
     parts = []
     for start in range(0, len(group), step):
         columns = group[start : start + step]
         prefix = _prefix(gram, columns[:, :-1], top)
-        total = flat.new_zeros(len(columns), flat.shape[1])
+        total = weights.new_zeros(len(columns), width)
         for key, value in prefix.items():
             if key in last:
-                factor = last[key].index_select(0, columns[:, -1])
-                total += (value * factor).flatten(1)
-        parts.append(total @ flat.T)
+                total += value * last[key].index_select(0, columns[:, -1])
+        parts.append(total @ weights.T)
     return torch.cat(parts)

@@ -24,7 +24,7 @@ def last_series(features: Series, outside: Series, degree: int, size: int) -> Se
     the sum over b of P_{l-a-b} (q/e)_b. Entries below a = size - 1 are None.
     """
     series: Series = [None] * degree
-    product = multiply(features, outside, degree)
+    product = multiply(features, outside, degree - size + 1)
     for a in range(size - 1, degree):
         series[a] = product[degree - a]
     return series
@@ -61,14 +61,28 @@ def evaluate_group(
 ) -> Tensor:
     """Evaluate terms of one size in one order: (n, T, C)."""
     size = group.shape[1]
-    last = last_series(features, outside, order.degree, size)
     if size == 1:
-        return lowest(last[0])[:, group[:, 0]] @ order.lam.T
+        return _singles(order, features, outside)[:, group[:, 0]]
+    last = last_series(features, outside, order.degree, size)
     shape = next(c for c in features if c is not None).shape
     grouped = Prefixes.of(group, shape[1])
     if grouped.shared_is_cheaper(shape[1], len(order.lam)):
         return _by_product(order, features, last, grouped)
     return _by_gathering(order, features, last, group)
+
+
+def _singles(order: Order, features: Series, outside: Series) -> Tensor:
+    """Terms of every feature alone: (n, d, C)."""
+    total: Tensor | None = None
+    for value, others in zip(features[1:], reversed(outside[:-1]), strict=True):
+        if value is None or others is None:
+            continue
+        if others.ndim and len(others) > 1:  # differs from row to row
+            part = (value * others) @ order.lam.T
+        else:
+            part = value @ (order.lam * others.reshape(-1)).T
+        total = part if total is None else total + part
+    return lowest(total)
 
 
 def _by_product(
@@ -89,12 +103,13 @@ def _by_product(
             for a, b in zip(prefix, last, strict=True)
             if a is not None and b is not None
         ]
-        left = torch.cat([a for a, _ in pairs], -1)
         terms, row, column = grouped.block(start, stop)
         for c in range(n_outputs):
-            right = torch.cat([b * order.lam[c] for _, b in pairs], -1)
-            product = left @ right.transpose(1, 2)
-            out[:, terms, c] = product[:, row, column - first]
+            product: Tensor | None = None
+            for left, right in pairs:
+                part = left @ (right * order.lam[c]).transpose(1, 2)
+                product = part if product is None else product.add_(part)
+            out[:, terms, c] = lowest(product)[:, row, column - first]
     return out
 
 

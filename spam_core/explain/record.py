@@ -88,10 +88,9 @@ def record_training(
     """
     if not len(rows):
         raise ValueError("Expected at least one training row, got none")
-    summaries: dict[str, TermSummary] = {
-        view: summarise(algebra_of(model, view), model, rows, sample_weight)
-        for view in VIEWS
-    }
+    algebras = [algebra_of(model, view) for view in VIEWS]
+    found = summarise(algebras, model, rows, sample_weight)
+    summaries: dict[str, TermSummary] = dict(zip(VIEWS, found, strict=True))
     pairs = [term for term in summaries["pure"].terms if len(term) == 2]
     support = JointSupport.of(rows, n_levels, [(i, j) for i, j in pairs])
     return TrainingRecord(len(rows), summaries, support)

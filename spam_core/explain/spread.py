@@ -15,20 +15,16 @@ C_i the covariance of the g_i over components.
 
 from __future__ import annotations
 
-from math import comb
-
 import torch
 from torch import Tensor
 
 from spam_core.explain.grams import second_moment
 from spam_core.explain.nodes import Scores
 from spam_core.explain.orders import Order
+from spam_core.explain.ranking import Best, search, without_mean
 from spam_core.explain.series import Series
 from spam_core.explain.term_set import Term, TermSet
 from spam_core.explain.terms import TermAlgebra
-
-MOST_CANDIDATES = 2_000_000
-"""More terms of one size than this aren't all ranked; see `rank_terms`."""
 
 
 def term_sd(algebra: TermAlgebra, terms: TermSet) -> Tensor:
@@ -54,7 +50,7 @@ def term_sd(algebra: TermAlgebra, terms: TermSet) -> Tensor:
     >>> nodes = NodeScores.of({2: g}, torch.full((2, 2), 0.5).double())
     >>> bias, lam = torch.zeros(1).double(), {2: torch.ones(1, 1).double()}
     >>> algebra = TermAlgebra(bias, lam, nodes)
-    >>> term_sd(algebra, TermSet.all(2, 2))[:, 0].tolist()
+    >>> term_sd(algebra, TermSet.all(2, 2))[:, 0].round(decimals=6).tolist()
     [0.0, 0.0, 2.0]
     """
     return _variance(algebra, terms, pooled=False).sqrt()
@@ -91,21 +87,20 @@ def rank_terms(
 
     Notes
     -----
-    Exact up to `MOST_CANDIDATES` terms of one size. Beyond that, terms of three or more
-    features are sought among the features whose pairs vary most.
+    Exhaustive while the terms of a size that may be among the largest take at most
+    `ranking.MOST_WORK` multiply-adds (with 256 components: some 15 million triples).
+    Beyond that, terms are sought among the features whose terms may be largest.
     """
-    n_features = algebra.n_features
-    wanted = sizes or tuple(range(1, algebra.degree + 1))
-    groups = [torch.empty(0, s, dtype=torch.int64) for s in range(1, max(wanted) + 1)]
-    for s in wanted:
-        positions = torch.arange(n_features)
-        if s >= 3 and comb(n_features, s) > MOST_CANDIDATES:
-            positions = _most_varying(algebra, s)
-        groups[s - 1] = torch.combinations(positions, s).reshape(-1, s)
-    candidates = TermSet(tuple(groups))
-    sd = pooled_sd(algebra, candidates)
-    best = torch.argsort(sd, descending=True, stable=True)[:top]
-    return candidates.take(best), sd[best.sort().values]
+    _check_nodes(algebra)
+    best = Best(top)
+    for size in sorted(sizes or range(1, algebra.degree + 1)):
+        if size == 1:
+            group = torch.arange(algebra.n_features)[:, None]
+            best.add(group, _singles(algebra, group).sum(1))
+        elif size <= min(algebra.degree, algebra.n_features):
+            search(algebra, size, best)
+    terms, variance = best.terms()
+    return terms, (variance / algebra.n_outputs).sqrt()
 
 
 def rank_pairs(algebra: TermAlgebra, top: int) -> list[tuple[Term, float]]:
@@ -119,7 +114,8 @@ def rank_pairs(algebra: TermAlgebra, top: int) -> list[tuple[Term, float]]:
     ... )
     >>> nodes = NodeScores.of({2: g}, torch.full((2, 3), 0.5).double())
     >>> bias, lam = torch.zeros(1).double(), {2: torch.ones(1, 1).double()}
-    >>> rank_pairs(TermAlgebra(bias, lam, nodes), 2)
+    >>> pairs = rank_pairs(TermAlgebra(bias, lam, nodes), 2)
+    >>> [(pair, round(sd, 6)) for pair, sd in pairs]
     [((1, 2), 12.0), ((0, 2), 6.0)]
     """
     if algebra.degree < 2:
@@ -143,28 +139,17 @@ def pair_sd(algebra: TermAlgebra) -> Tensor:
     return matrix
 
 
-def _most_varying(algebra: TermAlgebra, size: int) -> Tensor:
-    """Return as many features as leave a manageable number of terms."""
-    n_features = algebra.n_features
-    pairs = torch.combinations(torch.arange(n_features), 2).reshape(-1, 2)
-    singles = torch.empty(0, 1, dtype=torch.int64)
-    variance = pooled_sd(algebra, TermSet((singles, pairs))) ** 2
-    total = variance.new_zeros(n_features)
-    total.index_add_(0, pairs[:, 0], variance).index_add_(0, pairs[:, 1], variance)
-    count = n_features
-    while comb(count, size) > MOST_CANDIDATES:
-        count -= 1
-    best = torch.argsort(total, descending=True, stable=True)[:count]
-    return best.sort().values
-
-
-def _variance(algebra: TermAlgebra, terms: TermSet, pooled: bool) -> Tensor:
-    """Return the variance of shape (T, C), or summed over outputs (T, 1)."""
+def _check_nodes(algebra: TermAlgebra) -> None:
     if algebra.nodes is None:
         raise ValueError(
             "The spread of terms is taken under the training marginals, which this "
             "model doesn't have."
         )
+
+
+def _variance(algebra: TermAlgebra, terms: TermSet, pooled: bool) -> Tensor:
+    """Return the variance of shape (T, C), or summed over outputs (T, 1)."""
+    _check_nodes(algebra)
     parts = []
     for size, group in enumerate(terms.groups, start=1):
         if size == 1:
@@ -180,9 +165,7 @@ def _variance(algebra: TermAlgebra, terms: TermSet, pooled: bool) -> Tensor:
         square = _means(algebra, several) ** 2
         square = square.sum(1, keepdim=True) if pooled else square
         start = len(terms.groups[0])
-        # what rounding leaves of a term that doesn't vary
-        rest = variance[start:] - square
-        rest = torch.where(rest > 1e-13 * square, rest, 0.0)
+        rest = without_mean(variance[start:], square)
         variance = torch.cat([variance[:start], rest])
     return variance.clamp(min=0.0)
 
@@ -191,16 +174,16 @@ def _singles(algebra: TermAlgebra, group: Tensor) -> Tensor:
     """Variance of terms of one feature, from the nodes: (T, C)."""
     assert algebra.nodes is not None, "checked by the caller"
     terms, columns = TermSet((group,)), group[:, 0]
-    # two passes, because E t**2 - (E t)**2 would cancel
-    mean = variance = algebra.bias.new_zeros(len(group), algebra.n_outputs)
+    mean = square = algebra.bias.new_zeros(len(group), algebra.n_outputs)
+    first: Tensor | None = None
     for scores, weights in algebra.nodes.blocks():
         _, values = algebra.terms(scores, terms)
-        mean = mean + (weights[:, columns, None] * values).sum(0)
-    for scores, weights in algebra.nodes.blocks():
-        _, values = algebra.terms(scores, terms)
-        square = (values - mean) ** 2
-        variance = variance + (weights[:, columns, None] * square).sum(0)
-    return variance
+        # from some value that the term takes, or the difference below would cancel
+        first = values[:1] if first is None else first
+        weighted = weights[:, columns, None] * (values - first)
+        mean = mean + weighted.sum(0)
+        square = square + (weighted * (values - first)).sum(0)
+    return square - mean**2
 
 
 def _means(algebra: TermAlgebra, terms: TermSet) -> Tensor:

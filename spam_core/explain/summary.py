@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from spam_core.data.encoding import Encoded
 from spam_core.explain.frozen import Floats
+from spam_core.explain.nodes import Scores
 from spam_core.explain.of_model import Polynomial, double_scores
 from spam_core.explain.spread import rank_terms, term_sd
 from spam_core.explain.term_set import Term, TermSet, count_terms
@@ -23,7 +24,7 @@ MOST_TERMS = 5_000
 _MOST_ROWS = 20_000
 _LEAST_ROWS = 500
 _WORK = 6e8  # component products; a second or two
-_LARGE = 40  # terms among which cancellation is looked for
+LARGE = 40  # terms among which cancellation is looked for
 _CANCELS = 0.25  # of the score's variance, from the covariance of two terms
 _CORRELATION = -0.5
 
@@ -126,57 +127,82 @@ def pad_terms(terms: tuple[Term, ...]) -> NDArray[np.int32]:
 
 
 def summarise(
-    algebra: TermAlgebra,
+    algebras: Sequence[TermAlgebra],
     model: Polynomial,
     rows: Encoded,
     sample_weight: NDArray[np.float64] | None = None,
-) -> TermSummary:
+) -> list[TermSummary]:
     """Work out the sizes of a model's terms, or of its largest ones.
 
     Parameters
     ----------
-    algebra, model : the model and one view of it
+    algebras : sequence of TermAlgebra
+        One or more views of the model; the rows are scored once for all.
+    model : SPAM
     rows : Encoded
         At most 20,000 evenly spaced ones of these are looked at, and fewer where there
         are thousands of terms.
     sample_weight : ndarray of shape (n,), optional
         Weights of the rows.
+
+    Returns
+    -------
+    list of TermSummary
+        One for each view.
     """
-    terms = largest_terms(algebra, MOST_TERMS)
-    sd = term_sd(algebra, terms).numpy()
-    large = torch.from_numpy(np.sort(_by_size(sd)[:_LARGE]))
-    n, n_outputs = len(rows), algebra.n_outputs
+    views = [_View(algebra) for algebra in algebras]
+    algebra, n = algebras[0], len(rows)
     width = sum(order.lam.shape[1] for order in algebra.orders)
-    work = width * (len(terms) + 10 * algebra.n_features)
+    work = width * (len(views[0].terms) + 10 * algebra.n_features)
     count = min(n, _MOST_ROWS, max(_LEAST_ROWS, int(_WORK / work)))
     chosen = torch.from_numpy(np.linspace(0, n - 1, count).round().astype(np.int64))
     share = torch.ones(n) if sample_weight is None else torch.from_numpy(sample_weight)
     share = share[chosen].double()
     share = share / share.sum()
-    size = algebra.bias.new_zeros(len(terms), n_outputs)
-    kept = algebra.bias.new_empty(count, len(large) + 1, n_outputs)
     step = algebra.rows_per_block(algebra.n_features)
     for start in range(0, count, step):
         here = slice(start, min(start + step, count))
         block = rows[chosen[here]]
-        scores = double_scores(model, block)
-        _, values = algebra.terms(scores, terms, known_of(block))
-        size += torch.einsum("n,ntc->tc", share[here], values.abs())
-        kept[here, :-1] = values[:, large]
-        kept[here, -1] = algebra.score(scores)
-    tuples = terms.tuples()
-    mean = torch.einsum("n,nkc->kc", share, kept)
-    centred = kept - mean
-    covariance = torch.einsum("n,nac,nbc->cab", share, centred, centred).numpy()
-    return TermSummary(
-        tuple(tuples),
-        size.numpy(),
-        sd,
-        mean[-1].numpy(),
-        np.sqrt(covariance[:, -1, -1]),
-        _cancelling([tuples[k] for k in large.tolist()], covariance),
-        count,
-    )
+        scores, known = double_scores(model, block), known_of(block)
+        score = algebra.score(scores)
+        for view in views:
+            view.add(scores, known, score, share[here])
+    return [view.summary(share) for view in views]
+
+
+class _View:
+    """Sums over rows of one view's terms."""
+
+    def __init__(self, algebra: TermAlgebra) -> None:
+        self._algebra = algebra
+        self.terms, sd = _largest(algebra, MOST_TERMS)
+        self._sd = sd.numpy()
+        self._large = torch.from_numpy(np.sort(_by_size(self._sd)[:LARGE]))
+        self._size = algebra.bias.new_zeros(len(self.terms), algebra.n_outputs)
+        self._kept: list[Tensor] = []  # of each row: large terms, then the score
+
+    def add(
+        self, scores: Scores, known: Tensor | None, score: Tensor, share: Tensor
+    ) -> None:
+        _, values = self._algebra.terms(scores, self.terms, known)
+        self._size += torch.einsum("n,ntc->tc", share, values.abs())
+        self._kept.append(torch.cat([values[:, self._large], score[:, None]], 1))
+
+    def summary(self, share: Tensor) -> TermSummary:
+        tuples, kept = self.terms.tuples(), torch.cat(self._kept)
+        mean = torch.einsum("n,nkc->kc", share, kept)
+        centred = kept - mean
+        covariance = torch.einsum("n,nac,nbc->cab", share, centred, centred).numpy()
+        large = [tuples[k] for k in self._large.tolist()]
+        return TermSummary(
+            tuple(tuples),
+            self._size.numpy(),
+            self._sd,
+            mean[-1].numpy(),
+            np.sqrt(covariance[:, -1, -1]),
+            find_cancelling(large, covariance),
+            len(kept),
+        )
 
 
 def largest_terms(algebra: TermAlgebra, top: int) -> TermSet:
@@ -184,6 +210,17 @@ def largest_terms(algebra: TermAlgebra, top: int) -> TermSet:
     if count_terms(algebra.n_features, algebra.degree) <= top:
         return TermSet.all(algebra.n_features, algebra.degree)
     return rank_terms(algebra, top)[0]
+
+
+def _largest(algebra: TermAlgebra, top: int) -> tuple[TermSet, Tensor]:
+    """Return `largest_terms` and their sd, (T, C)."""
+    if count_terms(algebra.n_features, algebra.degree) > top:
+        terms, pooled = rank_terms(algebra, top)
+        if algebra.n_outputs == 1:
+            return terms, pooled[:, None]
+    else:
+        terms = TermSet.all(algebra.n_features, algebra.degree)
+    return terms, term_sd(algebra, terms)
 
 
 def known_of(rows: Encoded) -> Tensor | None:
@@ -196,7 +233,7 @@ def _by_size(sd: Floats) -> NDArray[np.int64]:
     return np.argsort(-(sd**2).sum(axis=1), kind="stable")
 
 
-def _cancelling(terms: list[Term], covariance: Floats) -> tuple[Cancellation, ...]:
+def find_cancelling(terms: list[Term], covariance: Floats) -> tuple[Cancellation, ...]:
     """Find pairs of terms whose sum varies much less than each; the score is last."""
     found = []
     for output, matrix in enumerate(covariance):

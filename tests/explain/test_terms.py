@@ -42,6 +42,20 @@ def test_terms_are_inclusion_exclusion(view, orders, n_outputs, unknown):
 
 
 @pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("view", ["pure", "raw"])
+def test_order_four_of_five_features(view, unknown):
+    """No size of term has all the features, and every order takes part."""
+    model = toy(15, orders=(1, 2, 3, 4), d=5, n_nodes=2, unknown=unknown)
+    base, values, terms = split(model, view)
+    assert {len(term) for term in terms} == {1, 2, 3, 4}
+    for row in range(model.n):
+        np.testing.assert_allclose(base[row], model.value(row, (), view), **TIGHT)
+        for k, term in enumerate(terms):
+            expected = model.term(row, term, view)
+            np.testing.assert_allclose(values[row, k], expected, **TIGHT)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("orders", ORDERS)
 @pytest.mark.parametrize("view", ["pure", "raw"])
