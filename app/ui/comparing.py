@@ -18,7 +18,6 @@ EXACT, OWN = "exact Shapley", "own terms"
 SHOWN = (
     "error",
     "agreement_jaccard",
-    "agreement_sign",
     "stability_jaccard",
     "fidelity",
     "fidelity_top",
@@ -190,13 +189,15 @@ def _base(explanation: Any, label: object) -> float:
 def verdict(shown: Comparison, subject: str) -> str:
     """Say in one sentence a method what its measures mean."""
     means = _means(shown)
+    columns = shown.explanations[subject, METHODS[0]].feature_names
+    length = min(shown.E, len(columns))
     parts = []
     for method in METHODS:
         said = []
         same = means[subject, method, "agreement_jaccard"]
         if math.isfinite(same):
             said.append(
-                f"{percent(same)} of the {shown.E} largest columns are the right ones"
+                f"{percent(same)} of the {length} largest columns are the right ones"
             )
         again = means[subject, method, "stability_jaccard"]
         if math.isfinite(again):

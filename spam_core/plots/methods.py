@@ -122,7 +122,7 @@ def fidelity(
     keys = keys_of(frame)
     for k, (key, name) in enumerate(zip(keys, names_of(keys), strict=True)):
         add_line(figure, lines_of(frame, key), k, key, name, ("E", "E"), "R2")
-    if E is not None:
+    if E is not None and frame["E"].max() >= E:
         figure.add_vline(x=E, line={"color": theme.NEUTRAL, "dash": "dash"})
     lowest = min((v for v in frame["mean"] if math.isfinite(v)), default=0.0)
     floor = max(_LOWEST_R2, min(0.0, lowest))
