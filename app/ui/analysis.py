@@ -13,8 +13,9 @@ from spam_core.explain import (
     estimate_cost,
     sample_background,
 )
+from spam_core.explain.budget import BUDGETS
 from spam_core.explain.spectrum import BoundTerms, bound_terms
-from ui.compute import estimator, kept, table
+from ui.compute import estimator, fast, kept, table
 
 
 def orders(path: str) -> tuple[int, ...]:
@@ -93,6 +94,9 @@ def bound(path: str, dataset: str, order: int, output: int) -> BoundTerms | None
 BACKGROUND = 100
 """Training rows that all explanations of a comparison share."""
 
+# What tests and a first look at the pages make do with.
+_FAST_BACKGROUND, _FAST_BUDGETS = 20, (64, 256)
+
 SEEDS = (0, 1, 2)
 """Each method runs with each, which shows how much it depends on luck."""
 
@@ -104,7 +108,7 @@ SPAM, NETWORK = "SPAM", "network"
 def background(dataset: str) -> Any:
     """Return the training rows that explanations compare with."""
     X, _ = fitting.rows_of(table(dataset), "train", "validation")
-    return sample_background(X, BACKGROUND, 0)
+    return sample_background(X, _FAST_BACKGROUND if fast() else BACKGROUND, 0)
 
 
 @kept(max_entries=256, show_spinner=False)
@@ -180,6 +184,7 @@ def budget(path: str, dataset: str, position: int, label: object) -> Any:
         estimator(path),
         table(dataset).X.iloc[[position]],
         background(dataset),
+        budgets=_FAST_BUDGETS if fast() else BUDGETS,
         seeds=SEEDS,
         class_=label,
     )

@@ -45,6 +45,11 @@ _FAST: dict[str, dict[str, Any]] = {
 }
 
 
+def fast() -> bool:
+    """Whether small settings are asked for."""
+    return os.environ.get("SPAM_FAST") == "1"
+
+
 @st.cache_resource(show_spinner=False)
 def _folder() -> Path:
     return jobs.new_folder()
@@ -161,7 +166,7 @@ def _built_in_run(dataset: str) -> jobs.Run:
     models = []
     for name in ("spam", "dnn"):
         params: dict[str, Any] = {"random_state": 0}
-        if os.environ.get("SPAM_FAST") == "1":
+        if fast():
             params |= _FAST[name]
         models.append({"name": name, "params": params})
     return jobs.start({"dataset": dataset}, models, _folder())
