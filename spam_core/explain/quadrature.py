@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from spam_core.explain.orders import Order
-from spam_core.explain.span import FEW, Block, span
+from spam_core.explain.span import Block, span
 from spam_core.explain.terms import TermAlgebra
 
 KEPT = 80_000_000
 """Numbers kept at once: 640 MB in float64."""
 
-_BLOCK = 1_000_000
+_BLOCK = 1_000_000  # larger ones are slower, for want of cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,9 @@ class Quadrature:
     Notes
     -----
     The nodes of the marginals, with the roots of their weights, are such points. Where
-    the functions of each feature span at most `FEW` dimensions, so many points will do:
-    the coordinates in an orthonormal basis. Under the linear map all components of a
-    feature are one function times a number, and a column of few levels has few
+    the functions of each feature span few dimensions, so few points will do: the
+    coordinates in an orthonormal basis (`span`). Under the linear map all components of
+    a feature are one function times a number, and a column of few levels has few
     dimensions under any map.
     """
 
@@ -129,10 +129,7 @@ class Quadrature:
     def _series(self) -> Iterator[tuple[Block, Tensor]]:
         """Yield series at some nodes, (d, n, R), with their weights, (d, n, 1)."""
         assert self.algebra.nodes is not None, "checked by the caller"
-        # enough nodes to tell at once that their functions span too much
-        n_components = sum(order.lam.shape[1] for order in self.algebra.orders)
-        size = max(_BLOCK, 2 * FEW * self.algebra.n_features * n_components)
-        for scores, weights in self.algebra.nodes.blocks(size):
+        for scores, weights in self.algebra.nodes.blocks(_BLOCK):
             block = {}
             for order in self.orders:
                 l = order.degree

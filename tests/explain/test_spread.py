@@ -156,7 +156,6 @@ def form(request, monkeypatch):
     if request.param != "points":
         monkeypatch.setattr(forms, "FEW", 0)
         monkeypatch.setattr(span, "FEW", 1)
-        monkeypatch.setattr(quadrature, "FEW", 0)
         monkeypatch.setattr(quadrature, "_BLOCK", 1)
     if request.param == "streamed":
         for module in (quadrature, grams):
