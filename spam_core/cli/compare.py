@@ -16,7 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from spam_core.cli.fitting import ModelSpec, fit, rows_of
-from spam_core.cli.tables import open_table
+from spam_core.cli.tables import add_source, open_table
 from spam_core.explain.comparison import (
     Comparison,
     ComparisonProgress,
@@ -46,15 +46,7 @@ def add_commands(commands: Any) -> None:
             "LIME and KernelSHAP, and print how good the explanations are."
         ),
     )
-    source = parser.add_argument_group("table")
-    source.add_argument("--dataset", metavar="NAME", help="a named data set")
-    source.add_argument("--data", metavar="FILE", help="a CSV or Parquet file")
-    source.add_argument("--target", metavar="COLUMN", help="its column to predict")
-    source.add_argument(
-        "--task",
-        choices=("regression", "classification"),
-        help="what the target is; by default told from its values",
-    )
+    add_source(parser)
     parser.add_argument(
         "--model",
         action="append",

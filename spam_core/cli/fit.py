@@ -23,7 +23,7 @@ from spam_core.cli.fitting import (
     fit,
     score,
 )
-from spam_core.cli.tables import list_sets, open_table
+from spam_core.cli.tables import add_source, list_sets, open_table
 from spam_core.estimators import MODELS
 
 if TYPE_CHECKING:
@@ -49,15 +49,7 @@ def add_commands(commands: Any) -> None:
         metavar="JOB.json",
         help="a job file: fits what it says and reports in JSON lines",
     )
-    source = parser.add_argument_group("table")
-    source.add_argument("--dataset", metavar="NAME", help="a named data set")
-    source.add_argument("--data", metavar="FILE", help="a CSV or Parquet file")
-    source.add_argument("--target", metavar="COLUMN", help="its column to predict")
-    source.add_argument(
-        "--task",
-        choices=("regression", "classification"),
-        help="what the target is; by default told from its values",
-    )
+    add_source(parser)
     model = parser.add_argument_group("model")
     model.add_argument("--model", default="spam", help="name in the registry")
     model.add_argument("--order", type=int, help="largest number of columns in a term")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spam_core.cli.fitting import ModelSpec, build, fit, rows_of
-from spam_core.cli.tables import open_table
+from spam_core.cli.tables import add_source, open_table
 from spam_core.estimators import MODELS
 from spam_core.study import PEOPLE, balanced_rows, explain_conditions, simulate
 
@@ -31,15 +31,7 @@ def add_commands(commands: Any) -> None:
             "as people did in the paper's study."
         ),
     )
-    source = parser.add_argument_group("table")
-    source.add_argument("--dataset", metavar="NAME", help="a named data set")
-    source.add_argument("--data", metavar="FILE", help="a CSV or Parquet file")
-    source.add_argument("--target", metavar="COLUMN", help="its column to predict")
-    source.add_argument(
-        "--task",
-        choices=("regression", "classification"),
-        help="what the target is; by default told from its values",
-    )
+    add_source(parser)
     parser.add_argument(
         "--model",
         default="spam",

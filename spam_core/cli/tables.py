@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -19,6 +20,19 @@ from spam_core.data import (
 if TYPE_CHECKING:
     from spam_core.data import Table
     from spam_core.data.table import Task
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a table; see `open_table`."""
+    source = parser.add_argument_group("table")
+    source.add_argument("--dataset", metavar="NAME", help="a named data set")
+    source.add_argument("--data", metavar="FILE", help="a CSV or Parquet file")
+    source.add_argument("--target", metavar="COLUMN", help="its column to predict")
+    source.add_argument(
+        "--task",
+        choices=("regression", "classification"),
+        help="what the target is; by default told from its values",
+    )
 
 
 def open_table(

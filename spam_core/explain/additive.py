@@ -23,8 +23,14 @@ from spam_core.explain.additive_terms import (
 )
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
 from spam_core.explain.frozen import REST, Floats, plain
-from spam_core.explain.glassbox import MOST_INDICES, LocalView, scale_name
-from spam_core.explain.overall import CancellingTerms
+from spam_core.explain.glassbox import (
+    MOST_INDICES,
+    LocalView,
+    cancelling_terms,
+    check_request,
+    one_output,
+    scale_name,
+)
 from spam_core.explain.record import TrainingRecord
 from spam_core.explain.summary import MOST_TERMS, TermSummary
 from spam_core.explain.support import JointSupport
@@ -103,7 +109,7 @@ def explain_local(
         for another view.
     """
     started = time.perf_counter()
-    _check(view, top, background)
+    check_request(view, top, background)
     frame = encoder.align(X)
     if rows is None:
         rows = encoder.transform(X)
@@ -132,9 +138,9 @@ def explain_local(
     score = model.score(rows).numpy()
     named = [tuple(names[i] for i in term) for term in terms]
     return LocalExplanation(
-        values=_output(values),
-        base=_output(base),
-        score=_output(score),
+        values=one_output(values),
+        base=one_output(base),
+        score=one_output(score),
         terms=(*named, *([REST] if n_left_out else [])),
         data=frame,  # type: ignore[arg-type]  # the constructor makes it callable
         classes=None if classes is None else tuple(plain(c) for c in classes),
@@ -143,7 +149,7 @@ def explain_local(
         seconds=time.perf_counter() - started,
         n_evaluations=len(rows) + (0 if background is None else len(background)),
         background_size=None if background is None else len(background),
-        interactions=None if indices is None else _output(indices),
+        interactions=None if indices is None else one_output(indices),
         method=method,
         n_left_out=n_left_out,
         unknown=unknown if unknown.any() else None,
@@ -181,56 +187,22 @@ def explain_global(
         record.summaries[view],
         encoder.feature_names,
     )
-    several = model.n_outputs > 1
     return GlobalExplanation(
         terms=tuple(tuple(names[i] for i in term) for term in summary.terms),
-        importance=_output(summary.importance),
-        sd=_output(summary.sd),
-        base=_output(seen.mean.intercept[0]),
-        mean_score=_output(summary.score_mean),
+        importance=one_output(summary.importance),
+        sd=one_output(summary.sd),
+        base=one_output(seen.mean.intercept[0]),
+        mean_score=one_output(summary.score_mean),
         feature_names=names,
         feature_kinds=tuple(feature.kind for feature in encoder.features),
         source=TableShapes(seen, encoder, record.n_rows, record.support),
         classes=None if classes is None else tuple(plain(c) for c in classes),
         scale=scale_name(classes, target),
         view=view,
-        cancelling=_cancelling(summary, names, classes if several else None),
+        cancelling=cancelling_terms(summary, names, classes),
         method=method,
     )
 
 
-def _check(view: str, top: object, background: Encoded | None) -> None:
-    if view not in (*VIEWS, "shapley"):
-        raise ValueError(f"view must be one of {[*VIEWS, 'shapley']}, got {view!r}")
-    if top is not None and (
-        isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1
-    ):
-        raise ValueError(f"top must be a positive integer or None, got {top!r}")
-    if background is not None and view != "shapley":
-        raise ValueError(f'Only view="shapley" takes a background, not {view!r}')
-
-
 def _in_view(model: AdditiveTables, view: str) -> AdditiveTables:
     return model.pure if view == "pure" else model
-
-
-def _output(values: Floats) -> Floats:
-    """Drop the axis of a single output, and make the array read-only."""
-    # a view, so that what it is taken from stays as it is
-    values = values[..., 0] if values.shape[-1] == 1 else values.view()
-    values.flags.writeable = False
-    return values
-
-
-def _cancelling(
-    summary: TermSummary, names: Sequence[str], classes: Sequence[Any] | None
-) -> tuple[CancellingTerms, ...]:
-    return tuple(
-        CancellingTerms(
-            tuple(names[i] for i in found.first),
-            tuple(names[i] for i in found.second),
-            found.correlation,
-            None if classes is None else plain(classes[found.output]),
-        )
-        for found in summary.cancelling
-    )

@@ -103,14 +103,7 @@ def explain_local(
         for another view.
     """
     started = time.perf_counter()
-    if view not in (*VIEWS, "shapley"):
-        raise ValueError(f"view must be one of {[*VIEWS, 'shapley']}, got {view!r}")
-    if top is not None and (
-        isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1
-    ):
-        raise ValueError(f"top must be a positive integer or None, got {top!r}")
-    if background is not None and view != "shapley":
-        raise ValueError(f'Only view="shapley" takes a background, not {view!r}')
+    check_request(view, top, background)
     frame = encoder.align(X)
     if rows is None:
         encoded = encoder.transform(X)
@@ -124,7 +117,7 @@ def explain_local(
         n_left_out = count_terms(rows.codes.shape[1], algebra.degree) - len(terms)
         parts = _terms(model, algebra, rows, terms, bool(n_left_out))
     base, values, score, interactions = (
-        None if part is None else _output(part) for part in parts
+        None if part is None else one_output(part) for part in parts
     )
     assert base is not None, "only interactions may be missing"
     assert values is not None, "only interactions may be missing"
@@ -148,6 +141,25 @@ def explain_local(
         n_left_out=n_left_out,
         unknown=unknown if unknown.any() else None,
     )
+
+
+def check_request(view: str, top: object, background: Encoded | None) -> None:
+    """Refuse what no explanation of rows can be.
+
+    Raises
+    ------
+    ValueError
+        If the view is unknown, `top` isn't a positive integer, or there is a background
+        for another view.
+    """
+    if view not in (*VIEWS, "shapley"):
+        raise ValueError(f"view must be one of {[*VIEWS, 'shapley']}, got {view!r}")
+    if top is not None and (
+        isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1
+    ):
+        raise ValueError(f"top must be a positive integer or None, got {top!r}")
+    if background is not None and view != "shapley":
+        raise ValueError(f'Only view="shapley" takes a background, not {view!r}')
 
 
 def explain_global(
@@ -208,7 +220,7 @@ def explain_global(
         scale=scale_name(classes, target),
         view=view,
         importance_over=over,
-        cancelling=_cancelling(summary, names, classes) if trained else (),
+        cancelling=cancelling_terms(summary, names, classes) if trained else (),
         n_left_out=count_terms(d, algebra.degree) - len(summary.terms),
     )
 
@@ -217,9 +229,10 @@ def _mean(summary: TermSummary, several: bool) -> NDArray[np.float64]:
     return summary.score_mean if several else summary.score_mean[0]
 
 
-def _cancelling(
+def cancelling_terms(
     summary: TermSummary, names: Sequence[str], classes: Sequence[Any] | None
 ) -> tuple[CancellingTerms, ...]:
+    """Name the pairs of large terms that cancel over the training rows."""
     several = summary.sd.shape[1] > 1
     return tuple(
         CancellingTerms(
@@ -302,9 +315,10 @@ def _shapley(model: Polynomial, rows: Encoded, table: Encoded | None) -> Parts:
     return base, values, score, interactions
 
 
-def _output(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def one_output(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Drop the axis of a single output, and make the array read-only."""
-    values = values[..., 0] if values.shape[-1] == 1 else values
+    # a view, so that what it is taken from stays as it is
+    values = values[..., 0] if values.shape[-1] == 1 else values.view()
     values.flags.writeable = False
     return values
 

@@ -20,7 +20,6 @@ Order = Literal["shared", "own"]
 ORDERS: tuple[Order, ...] = ("shared", "own")
 
 _COLUMNS = ("kind", "term", "value", "contribution")
-_COLOURS = tuple(c for c in theme.QUALITATIVE if c != theme.NEUTRAL)
 _PATTERNS = ("", "/", "x", "-", ".")
 _OTHERS, _REST = "all others", "not explained"
 _TITLE_LINE = 17  # pixels
@@ -304,12 +303,14 @@ def _add_bars(
 
 
 def _colour(place: int | None) -> str:
-    return theme.NEUTRAL if place is None else _COLOURS[place % len(_COLOURS)]
+    return theme.NEUTRAL if place is None else theme.COLOURS[place % len(theme.COLOURS)]
 
 
 def _pattern(place: int | None) -> str:
     """Tell terms apart that share a colour."""
-    return "" if place is None else _PATTERNS[place // len(_COLOURS) % len(_PATTERNS)]
+    return (
+        "" if place is None else _PATTERNS[place // len(theme.COLOURS) % len(_PATTERNS)]
+    )
 
 
 def _heading(panel: _Panel, n_lines: int) -> str:

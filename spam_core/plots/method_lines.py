@@ -13,8 +13,6 @@ from spam_core.plots import theme
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLOURS = tuple(c for c in theme.QUALITATIVE if c != theme.NEUTRAL)
-_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "cross")
 LEGEND = {
     "orientation": "h",
     "x": 0.0,
@@ -50,9 +48,13 @@ def line_style(k: int | None) -> dict[str, Any]:
     if k is None:
         line = {"color": theme.NEUTRAL, "dash": "dash"}
         return {"line": line, "marker": {"color": theme.NEUTRAL, "size": 4}}
-    colour = _COLOURS[k % len(_COLOURS)]
-    dash = theme.DASHES[k // len(_COLOURS) % len(theme.DASHES)]
-    marker = {"color": colour, "symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 7}
+    colour = theme.COLOURS[k % len(theme.COLOURS)]
+    dash = theme.DASHES[k // len(theme.COLOURS) % len(theme.DASHES)]
+    marker = {
+        "color": colour,
+        "symbol": theme.SYMBOLS[k % len(theme.SYMBOLS)],
+        "size": 7,
+    }
     return {"line": {"color": colour, "dash": dash}, "marker": marker}
 
 

@@ -12,8 +12,6 @@ from spam_core.plots import theme
 if TYPE_CHECKING:
     from spam_core.study import Simulation
 
-_COLOURS = tuple(c for c in theme.QUALITATIVE if c != theme.NEUTRAL)
-_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "cross")
 _CHANCE = 0.5
 _ROOM = 0.03  # above and below, so that markers aren't cut
 
@@ -116,7 +114,7 @@ def _add_band(figure: go.Figure, lines: Any, k: int, col: int) -> None:
         mode="lines",
         line={"width": 0},
         fill="toself",
-        fillcolor=_COLOURS[k % len(_COLOURS)],
+        fillcolor=theme.COLOURS[k % len(theme.COLOURS)],
         opacity=0.2,
         hoverinfo="skip",
         legendgroup=f"condition {k}",
@@ -138,11 +136,11 @@ def _add_line(figure: go.Figure, lines: Any, k: int, name: str, col: int) -> Non
         legendgroup=f"condition {k}",
         showlegend=col == 1,
         line={
-            "color": _COLOURS[k % len(_COLOURS)],
-            "dash": theme.DASHES[k // len(_COLOURS) % len(theme.DASHES)],
+            "color": theme.COLOURS[k % len(theme.COLOURS)],
+            "dash": theme.DASHES[k // len(theme.COLOURS) % len(theme.DASHES)],
         },
         # lines are told apart without colour as well
-        marker={"symbol": _SYMBOLS[k % len(_SYMBOLS)], "size": 7},
+        marker={"symbol": theme.SYMBOLS[k % len(theme.SYMBOLS)], "size": 7},
         hovertemplate="E = %{x}: %{y:.3f}, %{customdata[0]:.3f} to %{customdata[1]:.3f}"
         f"<extra>{name}</extra>",
         meta={

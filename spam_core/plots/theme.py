@@ -28,6 +28,9 @@ QUALITATIVE = (
     "#7A5C00",
     "#8A8A8A",
 )
+# of lines and bars that are told apart; grey is kept for what they are compared with
+COLOURS = tuple(colour for colour in QUALITATIVE if colour != NEUTRAL)
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "cross")
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 # Blue to orange through near-white; the ends are NEGATIVE and POSITIVE darkened, so
