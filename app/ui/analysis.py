@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spam_core.cli import fitting
+from spam_core.estimators import fitting
 from spam_core.explain import (
     Comparison,
     CostEstimate,

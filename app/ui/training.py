@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from spam_core import plots
-from spam_core.cli.fitting import LOWER_IS_BETTER
+from spam_core.estimators.fitting import LOWER_IS_BETTER
 from ui import compute, jobs, widgets
 from ui.text import METRICS, literal, score_text
 from ui.workspace import Training

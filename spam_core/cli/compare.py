@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from spam_core.cli.fitting import ModelSpec, fit, rows_of
 from spam_core.cli.tables import add_source, open_table
+from spam_core.estimators.fitting import ModelSpec, fit, rows_of
 from spam_core.explain.comparison import (
     Comparison,
     ComparisonProgress,

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from spam_core.cli import job
-from spam_core.cli.fitting import (
+from spam_core.cli.tables import add_source, list_sets, open_table
+from spam_core.estimators import MODELS
+from spam_core.estimators.fitting import (
     METRIC_NAMES,
     METRICS,
     ModelSpec,
@@ -23,8 +25,6 @@ from spam_core.cli.fitting import (
     fit,
     score,
 )
-from spam_core.cli.tables import add_source, list_sets, open_table
-from spam_core.estimators import MODELS
 
 if TYPE_CHECKING:
     from spam_core.data import Table

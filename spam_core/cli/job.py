@@ -48,7 +48,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from spam_core.cli.fitting import (
+from spam_core.cli.messages import USER_ERRORS, complain, plain
+from spam_core.cli.tables import open_table
+from spam_core.estimators.fitting import (
     METRICS,
     ModelSpec,
     baseline,
@@ -57,8 +59,6 @@ from spam_core.cli.fitting import (
     fit,
     score,
 )
-from spam_core.cli.messages import USER_ERRORS, complain, plain
-from spam_core.cli.tables import open_table
 
 if TYPE_CHECKING:
     from spam_core.training.config import Progress

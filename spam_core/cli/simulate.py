@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spam_core.cli.fitting import ModelSpec, build, fit, rows_of
 from spam_core.cli.tables import add_source, open_table
 from spam_core.estimators import MODELS
+from spam_core.estimators.fitting import ModelSpec, build, fit, rows_of
 from spam_core.study import PEOPLE, balanced_rows, explain_conditions, simulate
 
 if TYPE_CHECKING:

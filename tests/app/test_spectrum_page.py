@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from spam_core import load_dataset
-from spam_core.cli import fitting
+from spam_core.estimators import fitting
 from tests.app.helpers import DATASETS, charts, open_app, texts
 from ui import analysis, compute
 

@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from spam_core.cli import fitting, simulate
+from spam_core.cli import simulate
+from spam_core.estimators import fitting
 
 QUICK = {
     "spam": {"n_members": 1, "max_epochs": 20, "rank": 2, "n_knots": 8},

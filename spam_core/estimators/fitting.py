@@ -1,7 +1,7 @@
 """Fit models on a table and score them on its test part, beside a constant guess.
 
-The terminal and the child process of the dashboard share this: it reports through
-callbacks and prints nothing.
+The terminal, the child process of the dashboard and the benchmarks share this: it
+reports through callbacks and prints nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from spam_core.estimators import make_model
+from spam_core.estimators.registry import make_model
 
 if TYPE_CHECKING:
     from spam_core.data import Table
