@@ -19,6 +19,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "training": frozenset(_CORE[:2]),
     "explain": frozenset(_CORE[:3]),
     "estimators": frozenset(_CORE[:4]),
+    # It judges any fitted model by what that says, so it needs the tables alone.
+    "evaluation": frozenset({"data"}),
     "persistence": frozenset(_CORE),
     "study": frozenset({*_CORE, "persistence"}),
     "benchmark": frozenset({*_CORE, "persistence", "study"}),
