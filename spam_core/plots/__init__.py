@@ -16,6 +16,15 @@ from spam_core.plots.importance import importance
 from spam_core.plots.ledger import ledger
 from spam_core.plots.matrix import matrix
 from spam_core.plots.methods import agreement, faithfulness, fidelity
+from spam_core.plots.performance import leaderboard, reruns
+from spam_core.plots.performance_calibration import calibration, score_distribution
+from spam_core.plots.performance_classes import confusion, most_confused, per_class
+from spam_core.plots.performance_curves import precision_recall, roc
+from spam_core.plots.performance_errors import (
+    error_bins,
+    predicted_actual,
+    residuals,
+)
 from spam_core.plots.reading import alt_text, table
 from spam_core.plots.shape import shape
 from spam_core.plots.simulation import simulation
@@ -27,14 +36,26 @@ __all__ = [
     "agreement",
     "alt_text",
     "budget",
+    "calibration",
     "comparison",
+    "confusion",
     "distribution",
+    "error_bins",
     "faithfulness",
     "fidelity",
     "history",
     "importance",
+    "leaderboard",
     "ledger",
     "matrix",
+    "most_confused",
+    "per_class",
+    "precision_recall",
+    "predicted_actual",
+    "reruns",
+    "residuals",
+    "roc",
+    "score_distribution",
     "shape",
     "simulation",
     "spectrum",
