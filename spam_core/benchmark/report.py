@@ -44,7 +44,7 @@ def environment() -> dict[str, Any]:
 
     return {
         "cpu": _cpu(),
-        "cores": _cores(),
+        "cores": cores(),
         "memory_gib": _memory(),
         "torch_threads": torch.get_num_threads(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
@@ -92,6 +92,8 @@ class Report:
         Sizes, seeds and whatever else was chosen.
     environment : mapping
         See `environment`.
+    fits : sequence of dict
+        The single measurements that the results sum up, where they are kept.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Report:
     results: Sequence[Mapping[str, Any]]
     settings: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=environment)
+    fits: Sequence[Mapping[str, Any]] = ()
 
     def table(self) -> str:
         """Return the results as a Markdown table."""
@@ -163,10 +166,15 @@ class Report:
             "columns": [[c.key, c.title, c.digits] for c in self.columns],
             "results": [_plain(dict(result)) for result in self.results],
         }
+        if self.fits:
+            content["fits"] = [_plain(dict(fit)) for fit in self.fits]
         paths = [folder / f"{self.name}.json", folder / f"{self.name}.md"]
         texts = [json.dumps(content, indent=1, ensure_ascii=False), self.markdown()]
         for path, text in zip(paths, texts, strict=True):
-            path.write_text(text + "\n", encoding="utf-8")
+            # never half a file, also when this process is killed
+            partial = path.with_name(path.name + ".partial")
+            partial.write_text(text + "\n", encoding="utf-8")
+            partial.replace(path)
         return paths
 
 
@@ -239,8 +247,8 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _cores() -> int:
-    """Cores that this process may use, which in a container are fewer."""
+def cores() -> int:
+    """Count the cores that this process may use, which in a container are fewer."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

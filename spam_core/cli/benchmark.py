@@ -6,7 +6,10 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spam_core.benchmark.fits import Plan
 
 FOLDER = Path("assets/benchmarks")
 
@@ -19,6 +22,7 @@ def add_commands(commands: Any) -> None:
         description="Measure, print the table, and write it with the JSON behind it.",
     )
     kinds = parser.add_subparsers(title="benchmarks", required=True, metavar="KIND")
+    _add_accuracy(kinds)
     speed = kinds.add_parser(
         "explanations",
         help="time of exact Shapley values beside KernelSHAP and LIME",
@@ -55,6 +59,86 @@ def add_commands(commands: Any) -> None:
     rate.add_argument("--seed", type=int, default=0)
     _add_output(rate)
     rate.set_defaults(run=throughput)
+
+
+def _add_accuracy(kinds: Any) -> None:
+    parser = kinds.add_parser(
+        "accuracy",
+        help="errors of all models on all tables, over seeds",
+        description="Measure what FOLDER/accuracy.json doesn't hold yet; each fit is "
+        "written at once, so a run that was ended goes on where it stopped.",
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        metavar="NAME",
+        help="data sets; by default those of the benchmark that are here",
+    )
+    parser.add_argument(
+        "--models", nargs="+", metavar="NAME", help="models; by default all"
+    )
+    _add_fits(parser)
+    _add_output(parser)
+    parser.set_defaults(run=accuracy)
+
+
+def _add_fits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seeds",
+        nargs="+",
+        type=int,
+        default=[3],
+        metavar="N",
+        help="one number: so many, from 0; several: these (3)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=3600.0,
+        metavar="SECONDS",
+        help="that a fit may take, loading included (3600)",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at a time (1)")
+    parser.add_argument("--threads", type=int, help="threads of a fit (cores / jobs)")
+    parser.add_argument(
+        "--again", action="store_true", help="measure anew what is measured already"
+    )
+
+
+def accuracy(arguments: argparse.Namespace) -> int:
+    """Measure how good models are."""
+    from spam_core.benchmark.accuracy import accuracy
+
+    report = accuracy(
+        arguments.output,
+        arguments.tables,
+        arguments.models,
+        _seeds(arguments.seeds),
+        _plan(arguments),
+        command=_command(arguments),
+        tell=_tell,
+    )
+    print(report.table())
+    print(f"\nwrote {arguments.output / report.name}.json and .md")
+    return 0
+
+
+def _seeds(given: list[int]) -> list[int]:
+    if min(given) < 0 or given == [0]:
+        raise ValueError(
+            f"--seeds takes how many, or several seeds of at least 0; got {given}"
+        )
+    return list(range(given[0])) if len(given) == 1 else list(dict.fromkeys(given))
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from spam_core.benchmark.fits import Plan
+    from spam_core.benchmark.report import cores
+
+    jobs, threads = arguments.jobs, arguments.threads
+    if threads is None:
+        threads = max(1, cores() // max(1, jobs))
+    return Plan(arguments.limit, jobs, threads, arguments.again)
 
 
 def explanations(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,206 @@
+"""How good the models are: data sets x models x seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from spam_core.benchmark.fits import (
+    Fit,
+    Plan,
+    load_fits,
+    measure_fits,
+    replace_fit,
+    same_settings,
+    wanted,
+)
+from spam_core.benchmark.paper import paper_number
+from spam_core.benchmark.report import Column, Report
+from spam_core.benchmark.splits import OFFICIAL
+from spam_core.benchmark.tables import accuracy_tables
+from spam_core.benchmark.variants import (
+    TABLES,
+    VARIANTS,
+    find_tables,
+    find_variants,
+    in_order,
+)
+from spam_core.data.datasets import dataset_info
+from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
+
+COLUMNS = (
+    Column("table", "table"),
+    Column("label", "model"),
+    Column("metric", "metric"),
+    Column("mean", "mean", 4),
+    Column("spread", "spread", 2),
+    Column("paper", "paper", 4),
+    Column("seconds", "seconds", 2),
+    Column("memory_gb", "GB", 2),
+    Column("note", "note"),
+)
+
+_TEXT = (
+    "Errors on test rows that no model has seen. A seed draws the split, 70, 10 and "
+    "20 % of the rows for training, validation and test, by class or group, and is the "
+    f"model's `random_state`. {OFFICIAL} All models of a table and seed have the same "
+    "rows, train and validation together, of which each holds out its own. Settings "
+    "are the models' defaults but for those in the file: nothing was tuned to a table. "
+    "Spread: standard deviation over seeds. *Error / EBM 3x*: RMSE, 1 - AUC or 1 - "
+    "accuracy over that of the EBM with three pairs a column; below 1 is better. "
+    "Seconds: a fit, mean over seeds. Memory: peak of a fit's largest process, "
+    "interpreter and table included. *Paper*: what the paper has for this model, "
+    "tuned, on a split of its own."
+)
+
+
+@dataclass(frozen=True)
+class AccuracyReport(Report):
+    """A report with one table for each data set."""
+
+    def table(self) -> str:
+        """Return the tables as Markdown, a heading above each."""
+        return accuracy_tables(self.results)
+
+
+def accuracy(
+    folder: Path,
+    tables: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    seeds: Sequence[int] = (0, 1, 2),
+    plan: Plan | None = None,
+    command: str = "",
+    tell: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Measure what isn't measured yet, and write it down after every fit.
+
+    Parameters
+    ----------
+    folder : Path
+        Of ``accuracy.json`` and ``accuracy.md``. What they hold is kept, so a run
+        that was ended goes on where it stopped, and more can be added.
+    tables : sequence of str, optional
+        Data sets; by default those of `TABLES` that are here.
+    models : sequence of str, optional
+        Keys of `VARIANTS`; by default all.
+    seeds : sequence of int
+    plan : Plan, optional
+        Time limit, fits at a time, threads.
+    command, tell : see `explanation_speed`
+
+    Returns
+    -------
+    Report
+        Of all that the file holds.
+
+    Raises
+    ------
+    ValueError
+        If a table or model is unknown or a file isn't here, before any work.
+    """
+    names, variants = find_tables(tables), find_variants(models)
+    plan = plan or Plan()
+    path = folder / "accuracy.json"
+    load_fits(path)  # a file that can't be read is refused now
+
+    def record(fit: Fit) -> None:
+        # read again: another run may have added to it
+        make_report(replace_fit(load_fits(path), fit), command).save(folder)
+
+    measure_fits(
+        wanted(names, variants, seeds), plan, lambda: load_fits(path), record, tell
+    )
+    report = make_report(load_fits(path), command)
+    report.save(folder)
+    return report
+
+
+def make_report(fits: Sequence[Fit], command: str = "") -> Report:
+    """Sum fits up.
+
+    Parameters
+    ----------
+    fits : sequence
+        Oldest first.
+    command : str
+    """
+    return AccuracyReport(
+        name="accuracy",
+        title="Accuracy",
+        text=_TEXT,
+        command=command,
+        columns=COLUMNS,
+        results=summarise(fits),
+        settings={
+            name: _each(fit[key] for fit in fits)
+            for name, key in (
+                ("seeds", "seed"),
+                ("threads a fit", "threads"),
+                ("fits at a time", "jobs"),
+                ("processors", "cpu"),
+                ("spam_core", "spam_core"),
+            )
+        },
+        fits=fits,
+    )
+
+
+def _each(values: Any) -> str:
+    return ", ".join(map(str, sorted(set(values))))
+
+
+def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
+    """Sum up the fits of each table and variant.
+
+    Fits of older settings or versions than the last of a variant don't count.
+
+    Returns
+    -------
+    list of dict
+        In the order of `TABLES` and `VARIANTS`: ``table``, ``model``, ``label``,
+        ``metric``, ``better``, ``mean``, ``spread``, ``seeds``, ``scores``,
+        ``metrics``, ``seconds``, ``memory_gb``, ``parameters``, ``paper``, ``note``.
+    """
+    labels = [variant.label for variant in VARIANTS]
+    results = []
+    for table in in_order([fit["table"] for fit in fits], TABLES):
+        here = [fit for fit in fits if fit["table"] == table]
+        for label in in_order([fit["label"] for fit in here], labels):
+            of_variant = [fit for fit in here if fit["label"] == label]
+            newest = of_variant[-1]
+            results.append(
+                _result([fit for fit in of_variant if same_settings(fit, newest)])
+            )
+    return results
+
+
+def _result(fits: Sequence[Fit]) -> dict[str, Any]:
+    """Sum up the fits of one table and variant."""
+    table, label = fits[0]["table"], fits[0]["label"]
+    names = METRICS[dataset_info(table).task]
+    done = sorted((f for f in fits if f["note"] is None), key=lambda f: f["seed"])
+    metrics: Mapping[str, list[float]] = {
+        name: [fit["scores"][name] for fit in done] for name in names
+    }
+    scores = metrics[names[0]]
+    row = next((v.paper for v in VARIANTS if v.label == label), None)
+    return {
+        "table": table,
+        "model": fits[0]["model"],
+        "label": label,
+        "metric": names[0],
+        "better": "lower" if names[0] in LOWER_IS_BETTER else "higher",
+        "mean": fmean(scores) if scores else None,
+        "spread": stdev(scores) if len(scores) > 1 else None,
+        "seeds": [fit["seed"] for fit in done],
+        "scores": scores,
+        "metrics": metrics,
+        "seconds": fmean(fit["seconds"] for fit in done) if done else None,
+        "memory_gb": max((fit["memory_gb"] for fit in done), default=None),
+        "parameters": fits[0]["parameters"],
+        "paper": paper_number(table, row),
+        "note": next((fit["note"] for fit in fits if fit["note"] is not None), None),
+    }
