@@ -11,10 +11,10 @@ from typing import Any
 from spam_core.benchmark.fits import (
     Fit,
     Plan,
-    load_fits,
+    Store,
     measure_fits,
-    replace_fit,
     same_settings,
+    settings_of,
     wanted,
 )
 from spam_core.benchmark.paper import paper_number
@@ -102,20 +102,9 @@ def accuracy(
         If a table or model is unknown or a file isn't here, before any work.
     """
     names, variants = find_tables(tables), find_variants(models)
-    plan = plan or Plan()
-    path = folder / "accuracy.json"
-    load_fits(path)  # a file that can't be read is refused now
-
-    def record(fit: Fit) -> None:
-        # read again: another run may have added to it
-        make_report(replace_fit(load_fits(path), fit), command).save(folder)
-
-    measure_fits(
-        wanted(names, variants, seeds), plan, lambda: load_fits(path), record, tell
-    )
-    report = make_report(load_fits(path), command)
-    report.save(folder)
-    return report
+    store = Store(folder, lambda fits: make_report(fits, command))
+    measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
+    return store.report()
 
 
 def make_report(fits: Sequence[Fit], command: str = "") -> Report:
@@ -134,22 +123,9 @@ def make_report(fits: Sequence[Fit], command: str = "") -> Report:
         command=command,
         columns=COLUMNS,
         results=summarise(fits),
-        settings={
-            name: _each(fit[key] for fit in fits)
-            for name, key in (
-                ("seeds", "seed"),
-                ("threads a fit", "threads"),
-                ("fits at a time", "jobs"),
-                ("processors", "cpu"),
-                ("spam_core", "spam_core"),
-            )
-        },
+        settings=settings_of(fits),
         fits=fits,
     )
-
-
-def _each(values: Any) -> str:
-    return ", ".join(map(str, sorted(set(values))))
 
 
 def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:

@@ -11,14 +11,14 @@ from typing import Any
 
 from spam_core import __version__
 from spam_core.benchmark.child import Children, Job
-from spam_core.benchmark.report import environment, load_report
+from spam_core.benchmark.report import Report, environment, load_report
 from spam_core.benchmark.variants import Variant
 from spam_core.data.datasets import dataset_info
 from spam_core.estimators.fitting import METRICS
 
 Fit = Mapping[str, Any]
 
-_SAME = ("table", "label", "parameters", "spam_core")
+_SAME = ("table", "label", "parameters", "stop_after", "spam_core")
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,39 @@ class Plan:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
 
 
-def load_fits(path: Path) -> list[Fit]:
-    """Return the fits of a report's JSON file, oldest first; none without the file."""
-    return list(load_report(path).fits) if path.exists() else []
+class Store:
+    """The fits in a report's file, and the report that is made of them.
+
+    Parameters
+    ----------
+    folder : Path
+    make : callable
+        Makes the report of fits, oldest first; it may be of none.
+
+    Raises
+    ------
+    ValueError
+        If there is a file of that name that is no report.
+    """
+
+    def __init__(self, folder: Path, make: Callable[[Sequence[Fit]], Report]) -> None:
+        self.folder, self._make = folder, make
+        self._path = folder / f"{make([]).name}.json"
+        self.fits()
+
+    def fits(self) -> list[Fit]:
+        """Return what is measured, oldest first; another run may have added to it."""
+        return list(load_report(self._path).fits) if self._path.exists() else []
+
+    def add(self, fit: Fit) -> None:
+        """Write a fit down at once, in place of an older one."""
+        self._make(replace_fit(self.fits(), fit)).save(self.folder)
+
+    def report(self) -> Report:
+        """Write the report anew, and return it."""
+        report = self._make(self.fits())
+        report.save(self.folder)
+        return report
 
 
 def wanted(
@@ -70,6 +100,7 @@ def wanted(
             "label": variant.label,
             "model": variant.name,
             "parameters": variant.parameters_for(table),
+            "stop_after": None,
             "seed": seed,
             "spam_core": __version__,
         }
@@ -84,6 +115,11 @@ def same_settings(one: Fit, other: Fit) -> bool:
     return all(one[key] == other[key] for key in _SAME)
 
 
+def same_fit(one: Fit, other: Fit) -> bool:
+    """Whether two fits have the same settings and seed."""
+    return same_settings(one, other) and bool(one["seed"] == other["seed"])
+
+
 def is_known(fit: Fit, known: Sequence[Fit], limit: float) -> bool:
     """Whether a fit needn't be measured: it was, or its variant can't be.
 
@@ -92,12 +128,10 @@ def is_known(fit: Fit, known: Sequence[Fit], limit: float) -> bool:
 
     Examples
     --------
-    >>> fit = {"table": "wine", "label": "NAM", "parameters": {}, "spam_core": "1"}
-    >>> slow = {**fit, "seed": 0, "note": "over the limit", "limit": 60}
-    >>> (
-    ...     is_known({**fit, "seed": 1}, [slow], 60),
-    ...     is_known({**fit, "seed": 1}, [slow], 90),
-    ... )
+    >>> from spam_core.benchmark.variants import find_variants
+    >>> fit, other = wanted(["wine"], find_variants(["nam"]), [0, 1])
+    >>> slow = {**fit, "note": "over the limit", "limit": 60}
+    >>> is_known(other, [slow], limit=60), is_known(other, [slow], limit=90)
     (True, False)
     """
     for other in known:
@@ -114,11 +148,14 @@ def is_known(fit: Fit, known: Sequence[Fit], limit: float) -> bool:
 def replace_fit(known: Sequence[Fit], fit: Fit) -> list[Fit]:
     """Add a fit in place of an older one of the same table, variant and seed.
 
-    A note stands for a variant's other seeds too, so it goes when one is measured.
+    A note stands for a variant's other seeds too, so it goes when one is measured;
+    fits that were stopped go with the whole one that they were stopped to be.
     """
 
     def outdated(other: Fit) -> bool:
         if any(other[key] != fit[key] for key in ("table", "label")):
+            return False
+        if fit["stop_after"] not in (None, other["stop_after"]):
             return False
         return bool(other["seed"] == fit["seed"] or other["note"] is not None)
 
@@ -128,8 +165,7 @@ def replace_fit(known: Sequence[Fit], fit: Fit) -> list[Fit]:
 def measure_fits(
     fits: Sequence[Fit],
     plan: Plan,
-    known: Callable[[], Sequence[Fit]],
-    record: Callable[[Fit], None],
+    store: Store,
     tell: Callable[[str], None],
 ) -> None:
     """Measure each fit in a process of its own and record it at once.
@@ -139,10 +175,8 @@ def measure_fits(
     fits : sequence
         See `wanted`.
     plan : Plan
-    known : callable
-        Returns what is measured, by now.
-    record : callable
-        Takes a finished fit: what identifies it, what was found, and how.
+    store : Store
+        Takes what identifies a fit, what was found, and how.
     tell : callable
         Is told of each.
     """
@@ -152,11 +186,16 @@ def measure_fits(
 
     def one(number: int, fit: Fit) -> None:
         with lock:
-            seen = remeasured if plan.again else known()
+            seen = remeasured if plan.again else store.fits()
             if is_known(fit, seen, plan.limit):
                 return
         job = Job(
-            fit["table"], fit["model"], fit["parameters"], fit["seed"], plan.threads
+            fit["table"],
+            fit["model"],
+            fit["parameters"],
+            fit["seed"],
+            plan.threads,
+            fit["stop_after"],
         )
         found = children.measure(job, plan.limit)
         nothing = {"scores": None, "seconds": None, "memory_gb": None, "note": None}
@@ -170,8 +209,10 @@ def measure_fits(
         with lock:
             if not children.ended:
                 remeasured.append(done)
-                record(done)
+                store.add(done)
         what = f"{fit['table']}, {fit['label']}, seed {fit['seed']}"
+        if fit["stop_after"] is not None:
+            what += f", stopped after epoch {fit['stop_after']}"
         tell(f"[{number} of {len(fits)}] {what}: {_in_words(done)}")
 
     with ThreadPoolExecutor(plan.jobs) as pool:
@@ -183,6 +224,28 @@ def measure_fits(
             pool.shutdown(wait=False, cancel_futures=True)
             children.end()
             raise
+
+
+def settings_of(fits: Sequence[Fit]) -> dict[str, str]:
+    """Say for a report how its fits were measured.
+
+    Examples
+    --------
+    >>> how = {"threads": 2, "jobs": 1, "cpu": "x", "spam_core": "1"}
+    >>> settings_of([{**how, "seed": 1}, {**how, "seed": 0}])["seeds"]
+    '0, 1'
+    """
+    keys = {
+        "seeds": "seed",
+        "threads a fit": "threads",
+        "fits at a time": "jobs",
+        "processor": "cpu",
+        "spam_core": "spam_core",
+    }
+    return {
+        name: ", ".join(map(str, sorted({fit[key] for fit in fits})))
+        for name, key in keys.items()
+    }
 
 
 def _in_words(fit: Fit) -> str:

@@ -135,7 +135,7 @@ def throughput(
         own = next(r["rows_per_second"] for r in found if r["model"] == "DNN")
         results += [{**r, "against_dnn": r["rows_per_second"] / own} for r in found]
     return Report(
-        name="throughput" if place.type == "cpu" else "throughput_gpu",
+        name=f"throughput_{'cpu' if place.type == 'cpu' else 'gpu'}",
         title="Rows per second at inference",
         text=_TEXT.format(
             device="the processor" if place.type == "cpu" else "a GPU",

@@ -23,7 +23,8 @@ def add_commands(commands: Any) -> None:
     )
     kinds = parser.add_subparsers(title="benchmarks", required=True, metavar="KIND")
     _add_accuracy(kinds)
-    speed = kinds.add_parser(
+    _add_speed(kinds)
+    times = kinds.add_parser(
         "explanations",
         help="time of exact Shapley values beside KernelSHAP and LIME",
     )
@@ -37,11 +38,11 @@ def add_commands(commands: Any) -> None:
         ("repeats", 5, "timed calls of the exact values"),
         ("seed", 0, "of table, models and methods"),
     ):
-        speed.add_argument(
+        times.add_argument(
             f"--{name}", type=int, default=value, help=f"{text} ({value})"
         )
-    _add_output(speed)
-    speed.set_defaults(run=explanations)
+    _add_output(times)
+    times.set_defaults(run=explanations)
     rate = kinds.add_parser(
         "throughput", help="rows per second at inference: SPAM, NAM, networks"
     )
@@ -77,9 +78,33 @@ def _add_accuracy(kinds: Any) -> None:
     parser.add_argument(
         "--models", nargs="+", metavar="NAME", help="models; by default all"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at a time (1)")
     _add_fits(parser)
     _add_output(parser)
     parser.set_defaults(run=accuracy)
+
+
+def _add_speed(kinds: Any) -> None:
+    parser = kinds.add_parser(
+        "speed",
+        help="time to fit, and until SPAM is as good as an EBM with pairs",
+        description="Time what FOLDER/speed.json doesn't hold yet, one fit at a time.",
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        metavar="NAME",
+        help="data sets (california bike_sharing)",
+    )
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        metavar="NAME",
+        help="models, ebm-2 among them (spam spam-3 ebm-2 ebm xgboost dnn-1)",
+    )
+    _add_fits(parser)
+    _add_output(parser)
+    parser.set_defaults(run=speed, jobs=1)
 
 
 def _add_fits(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +123,6 @@ def _add_fits(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="that a fit may take, loading included (3600)",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="fits at a time (1)")
     parser.add_argument("--threads", type=int, help="threads of a fit (cores / jobs)")
     parser.add_argument(
         "--again", action="store_true", help="measure anew what is measured already"
@@ -118,6 +142,27 @@ def accuracy(arguments: argparse.Namespace) -> int:
         command=_command(arguments),
         tell=_tell,
     )
+    return _show(report, arguments)
+
+
+def speed(arguments: argparse.Namespace) -> int:
+    """Measure how long fits take."""
+    from spam_core.benchmark.speed import speed
+
+    report = speed(
+        arguments.output,
+        arguments.tables,
+        arguments.models,
+        _seeds(arguments.seeds),
+        _plan(arguments),
+        command=_command(arguments),
+        tell=_tell,
+    )
+    return _show(report, arguments)
+
+
+def _show(report: Any, arguments: argparse.Namespace) -> int:
+    """Print a report that is written already."""
     print(report.table())
     print(f"\nwrote {arguments.output / report.name}.json and .md")
     return 0
@@ -200,10 +245,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _finish(report: Any, arguments: argparse.Namespace) -> int:
-    print(report.table())
-    paths = report.save(arguments.output)
-    print(f"\nwrote {' and '.join(map(str, paths))}")
-    return 0
+    report.save(arguments.output)
+    return _show(report, arguments)
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -39,6 +39,7 @@ def a_fit(**changes: Any) -> dict[str, Any]:
         "label": "EBM 3x",
         "model": "ebm-2",
         "parameters": {},
+        "stop_after": None,
         "seed": 0,
         "spam_core": __version__,
         "scores": {"rmse": 0.5, "mae": 0.4, "r2": 0.8},
@@ -253,7 +254,7 @@ def test_ending_leaves_nothing_running(tmp_path: Path, monkeypatch) -> None:
     def interrupted(*_: object, **__: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "replace_fit", interrupted)
+    monkeypatch.setattr(module.Store, "add", interrupted)
     with pytest.raises(KeyboardInterrupt):
         accuracy(tmp_path, ["wine"], ["cart"], [0, 1, 2])
     assert not list(tmp_path.iterdir())
