@@ -60,6 +60,24 @@ def add_commands(commands: Any) -> None:
     rate.add_argument("--seed", type=int, default=0)
     _add_output(rate)
     rate.set_defaults(run=throughput)
+    page = kinds.add_parser(
+        "readme", help="write the README's section on accuracy and speed anew"
+    )
+    page.add_argument(
+        "--page",
+        type=Path,
+        default=Path("README.md"),
+        metavar="FILE",
+        help="the page with the section's two marks (README.md)",
+    )
+    page.add_argument(
+        "--reports",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help=f"whose reports to write from ({FOLDER})",
+    )
+    page.set_defaults(run=readme)
 
 
 def _add_accuracy(kinds: Any) -> None:
@@ -232,6 +250,17 @@ def throughput(arguments: argparse.Namespace) -> int:
         tell=_tell,
     )
     return _finish(report, arguments)
+
+
+def readme(arguments: argparse.Namespace) -> int:
+    """Write the README's section from the reports."""
+    from spam_core.benchmark.readme import rewrite
+
+    old = arguments.page.read_text(encoding="utf-8")
+    new = rewrite(old, arguments.reports)
+    arguments.page.write_text(new, encoding="utf-8")
+    print(f"{arguments.page} {'is as it was' if new == old else 'is written anew'}")
+    return 0
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,87 @@
+"""The README's section on accuracy and speed says what the reports' files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spam_core.benchmark.accuracy import make_report as accuracy_report
+from spam_core.benchmark.readme import BEGIN, END, rewrite, section
+from spam_core.benchmark.speed import make_report as speed_report
+from spam_core.cli import main
+from tests.benchmark.test_accuracy import a_fit, lower
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORTS = ROOT / "assets" / "benchmarks"
+
+
+def test_the_readme_is_what_the_files_say() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    wanted = rewrite(text, REPORTS)
+    assert text == wanted, "run `python -m spam_core benchmark readme`"
+
+
+def test_every_report_that_the_readme_links_is_there() -> None:
+    for name in section(REPORTS).split("](assets/benchmarks/")[1:]:
+        assert (REPORTS / name.partition(")")[0]).is_file()
+
+
+def test_main_models_stand_beside_the_papers_best(tmp_path: Path) -> None:
+    spam = {"label": "SPAM, order 2", "model": "spam"}
+    fits = [
+        a_fit(**spam, scores=lower(0.44)),
+        a_fit(**spam, scores=lower(0.46), seed=1),
+        a_fit(scores=lower(0.48)),
+        a_fit(table="bike_sharing", label="XGBoost", scores=lower(39.4)),
+        a_fit(table="heloc", note="over the limit of 60 seconds", scores=None),
+    ]
+    accuracy_report(fits).save(tmp_path)
+    text = section(tmp_path)
+    head = "|  | SPAM, order 2 | EBM 3x | XGBoost | the paper's best SPAM |"
+    assert head in text
+    assert "| california, RMSE ↓ | **0.4500 ± 0.0141** | 0.4800 | – | 0.4865 |" in text
+    assert "| bike_sharing, RMSE ↓ | – | – | **39.40** | – |" in text
+    assert "heloc" not in text  # nothing was measured
+    assert "seeds 0, 1;" in " ".join(text.split())
+
+
+def test_speed_is_a_line_a_model(tmp_path: Path) -> None:
+    fits = [
+        a_fit(label="EBM 3x", seconds=60.0, scores=lower(0.5), epochs=0),
+        a_fit(label="XGBoost", model="xgboost", seconds=2.0, epochs=0),
+    ]
+    speed_report(fits).save(tmp_path)
+    assert "| california | XGBoost | 2.0 | 30 | – | – | 0.50 |" in section(tmp_path)
+
+
+def test_nothing_measured_is_said(tmp_path: Path) -> None:
+    assert section(tmp_path) == "Nothing is measured yet."
+    accuracy_report([a_fit(note="no", scores=None)]).save(tmp_path)
+    assert section(tmp_path) == "No fit is measured yet."
+
+
+def test_the_command_writes_between_the_marks(tmp_path: Path, capsys) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    words = ["benchmark", "readme", "--page", str(page), "--reports", str(tmp_path)]
+    assert main(words) == 0
+    assert "written anew" in capsys.readouterr().out
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert "old" not in text
+    assert main(words) == 0
+    assert "as it was" in capsys.readouterr().out
+    assert page.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", BEGIN, f"{END}\n{BEGIN}", f"{BEGIN}\n{END}\n{BEGIN}"]
+)
+def test_a_page_without_the_marks_is_refused(text, tmp_path, capsys) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert main(["benchmark", "readme", "--page", str(page)]) == 2
+    assert "once each and in this order" in capsys.readouterr().err
+    assert page.read_text() == text
