@@ -42,6 +42,12 @@ class Calibration:
     log_loss: float
     prevalence: float
 
+    @property
+    def error(self) -> float:
+        """Mean distance of the two shares over the bins, counted by rows."""
+        gap = np.abs(self.predicted - self.observed)
+        return float(self.rows @ gap / self.rows.sum())
+
 
 def calibration(case: OneAgainstRest, n_bins: int = 10) -> Calibration:
     """Compare probabilities with what came true.
@@ -64,6 +70,8 @@ def calibration(case: OneAgainstRest, n_bins: int = 10) -> Calibration:
     >>> found = calibration(OneAgainstRest("a", "b", truth, share), n_bins=2)
     >>> found.predicted, found.observed, found.rows
     (array([0.1, 0.9]), array([0.5, 0.5]), array([2, 2]))
+    >>> found.error
+    0.4
     """
     if not len(case.truth):
         raise ValueError(case.lacking)

@@ -17,7 +17,7 @@ LEGEND = {
     "orientation": "h",
     "x": 0.0,
     "xanchor": "left",
-    "y": -0.22,
+    "y": -0.26,
     "yanchor": "top",
 }
 

@@ -90,11 +90,12 @@ def calibration(
     return theme.finish(
         figure,
         title=theme.literal(f"Calibration: {class_}" if title is None else title),
-        note=f"{quality}; {bins}, with 95 % intervals",
+        note=f"{quality}<br>{bins}; bars: 95 % intervals",
         alt=f"Probability of {class_} against the share that came true in {bins}: "
         f"{steps}. {quality}.",
         height=HEIGHT,
         showlegend=False,
+        margin={"l": 10, "r": 10, "t": 84, "b": 10},
     )
 
 
@@ -159,10 +160,20 @@ def score_distribution(
         figure.add_vline(
             threshold,
             line={"color": theme.ZERO_LINE, "dash": "dash", "width": 2},
-            annotation={"text": f"threshold {threshold:g}", "textangle": 0},
+            annotation={
+                "text": f"threshold {threshold:g}",
+                "xanchor": "left" if threshold < 0.7 else "right",
+                "yanchor": "top",
+                "xshift": 4 if threshold < 0.7 else -4,
+            },
             annotation_position="top",
         )
-    shares = {"range": [0, 1], "tickformat": ".0%", "separatethousands": False}
+    shares = {
+        "range": [-0.01, 1.01],
+        "dtick": 0.2,
+        "tickformat": ".0%",
+        "separatethousands": False,
+    }
     figure.update_xaxes(
         title=theme.literal(f"probability of {histogram.name}"), **shares
     )

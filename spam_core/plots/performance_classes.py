@@ -250,15 +250,15 @@ def per_class(
     return theme.finish(
         figure,
         title=theme.literal("Class by class" if title is None else title),
-        note="Recall: share of the class that is found. Precision: share of those "
-        "given it that are right"
+        note="Recall: share of the class that is found<br>"
+        "Precision: share of those given it that are right"
         + (
             f"<br>The {len(shown)} of least recall; {left:,} more not drawn"
             * (left > 0)
         ),
         alt=f"Recall and precision of {len(shown)} classes. Least recall: {least}.",
         height=max(300, 150 + 24 * len(rows)),
-        margin={"l": 10, "r": 10, "t": 84 if left > 0 else 64, "b": 10},
+        margin={"l": 10, "r": 10, "t": 102 if left > 0 else 84, "b": 10},
         legend={"orientation": "h", "x": 0, "y": -0.18, "yanchor": "top"}
         if len(rows) < 8
         else {"orientation": "h", "x": 0, "y": -0.08, "yanchor": "top"},

@@ -142,14 +142,14 @@ def error_bins(
     Returns
     -------
     plotly.graph_objects.Figure
-        Bars of the RMSE and marks of the mean residual.
+        Bars of the RMSE and marks of the mean residual, the highest values on top.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spam_core.evaluation import Errors
     >>> errors = Errors(np.array([1.0, 2.0]), np.array([1.5, 2.0]), np.arange(2))
-    >>> error_bins(errors.by_quantile(n_bins=2), "price").data[0].y
+    >>> error_bins(errors.by_quantile(n_bins=2), "price").data[0].x
     (0.5, 0.0)
     """
     label = f"{target} ({unit})" if unit else target
@@ -164,40 +164,45 @@ def error_bins(
         amounts = [float(value) for value in bins[column]]
         meta = {
             "columns": {
-                label: "x",
+                f"actual {label}": "y",
                 "rows": "customdata[0]",
                 "measure": f"={name}",
-                "value": "y",
+                "value": "x",
             }
         }
         common = {
-            "x": names,
-            "y": amounts,
+            "x": amounts,
+            "y": names,
             "name": name,
             "customdata": [[int(count)] for count in bins["rows"]],
-            "hovertemplate": f"%{{x}}, %{{customdata[0]:,}} rows<br>{name} "
-            "%{y:.4g}<extra></extra>",
+            "hovertemplate": f"%{{y}}, %{{customdata[0]:,}} rows<br>{name} "
+            "%{x:.4g}<extra></extra>",
             "meta": meta,
         }
         if k == 0:
-            figure.add_bar(marker={"color": theme.NEGATIVE}, **common)
+            bar = {"color": theme.NEGATIVE}
+            figure.add_bar(orientation="h", marker=bar, **common)
         else:
             marker = {"color": theme.POSITIVE, "symbol": "diamond", "size": 10}
             figure.add_scatter(mode="markers", marker=marker, **common)
-    figure.update_xaxes(title=theme.literal(f"actual {label}"), type="category")
-    figure.update_yaxes(title=theme.literal(f"error ({unit})" if unit else "error"))
+    figure.update_xaxes(title=theme.literal(f"error ({unit})" if unit else "error"))
+    figure.update_yaxes(
+        title=theme.literal(f"actual {label}"),
+        type="category",
+        categoryorder="array",
+        categoryarray=names,
+        showgrid=False,
+    )
     worst = bins.nlargest(1, "rmse").to_dict("records")[0]
     return theme.finish(
         figure,
-        title=theme.literal(
-            "Errors by actual value, in bins of about as many rows"
-            if title is None
-            else title
-        ),
+        title=theme.literal("Errors by actual value" if title is None else title),
         alt=f"RMSE by actual {label} in {len(bins)} bins. Largest "
         f"{theme.number(worst['rmse'])} from {theme.number(worst['from'])} to "
         f"{theme.number(worst['to'])}.",
-        height=400,
+        note=theme.literal("Bins of about as many rows"),
+        height=190 + theme.BAR_HEIGHT * len(names),
+        legend={"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top"},
     )
 
 
@@ -214,7 +219,7 @@ def _points(figure: go.Figure, errors: Errors, what: str, label: str) -> Errors:
         marker={
             "color": theme.NEGATIVE,
             "size": 7 if n < 300 else 5,
-            "opacity": 0.75 if n < 300 else 0.4 if n < 1500 else 0.25,
+            "opacity": 0.75 if n < 300 else 0.55 if n < 1500 else 0.35,
         },
         hovertemplate="test row %{customdata[0]}<br>predicted %{x:.4g}<br>"
         f"{what} %{{y:.4g}}<extra></extra>",
