@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import widgets
+from ui import gate, kinds, widgets
 
 st.set_page_config(
     page_title="SPAM",
@@ -39,7 +39,10 @@ page = st.navigation(
             ),
             st.Page("views/compare.py", title="Compare", icon=":material/compare:"),
         ],
-        "Data and training": [
+        "Evidence and training": [
+            st.Page(
+                "views/performance.py", title="Performance", icon=":material/speed:"
+            ),
             st.Page("views/data.py", title="Data", icon=":material/table:"),
             st.Page("views/train.py", title="Train", icon=":material/model_training:"),
         ],
@@ -49,8 +52,10 @@ with st.sidebar:
     dataset = widgets.pick_dataset()
     # what comes and goes has a place of its own, so that the rest stays where it is
     with st.container():
-        widgets.pick_class(dataset)
-    widgets.pick_view()
+        gate.pick_model(dataset)
     with st.container():
-        widgets.training_status(dataset)
+        widgets.pick_class(dataset)
+    widgets.pick_view(kinds.polynomial(gate.chosen_model(dataset)))
+    with st.container():
+        gate.training_status(dataset)
 page.run()

@@ -29,6 +29,7 @@ PAGES = {
     "spectrum": "Spectrum",
     "explain": "Explain a case",
     "compare": "Compare",
+    "performance": "Performance",
     "data": "Data",
     "train": "Train",
 }

@@ -100,9 +100,6 @@ _FAST_BACKGROUND, _FAST_BUDGETS = 20, (64, 256)
 SEEDS = (0, 1, 2)
 """Each method runs with each, which shows how much it depends on luck."""
 
-SPAM, NETWORK = "SPAM", "network"
-"""Names of the models in a comparison."""
-
 
 @kept(max_entries=16, show_spinner=False)
 def background(dataset: str) -> Any:
@@ -113,7 +110,7 @@ def background(dataset: str) -> Any:
 
 @kept(max_entries=256, show_spinner=False)
 def exact(path: str, dataset: str, position: int) -> Any:
-    """Return a SPAM's exact Shapley values of a row, by position.
+    """Return a glass box's exact Shapley values of a row, by position.
 
     The background is the one that LIME and KernelSHAP have as well.
     """
@@ -140,8 +137,7 @@ def _place(*_: object) -> dict[str, Comparison]:
 
 
 def comparison(
-    path: str,
-    network: str | None,
+    models: tuple[tuple[str, str], ...],
     dataset: str,
     position: int,
     label: object,
@@ -151,8 +147,7 @@ def comparison(
 
     Parameters
     ----------
-    path, network : str
-        Saved SPAM, and saved neural network to compare as well; None for SPAM alone.
+    models : tuple of (name in the comparison, path of the saved model)
     dataset : str
     position : int
         Of the row in its table.
@@ -161,13 +156,10 @@ def comparison(
     tell : callable, optional
         Called with each step.
     """
-    place = _place(path, network, dataset, position, label)
+    place = _place(models, dataset, position, label)
     if "found" not in place:
-        models = {SPAM: estimator(path)}
-        if network is not None:
-            models[NETWORK] = estimator(network)
         place["found"] = compare_explanations(
-            models,
+            {name: estimator(path) for name, path in models},
             table(dataset).X.iloc[[position]],
             background(dataset),
             seeds=SEEDS,

@@ -10,6 +10,7 @@ import streamlit as st
 
 from spam_core.explain import MEASURES, Comparison, ComparisonProgress
 from ui import analysis, session
+from ui.kinds import capital
 from ui.text import duration, literal, number, percent
 
 METHODS = ("LIME", "KernelSHAP")
@@ -33,7 +34,6 @@ FORMATS = {
     "evaluations": "localized",
 }
 
-_NAMES = {analysis.SPAM: "SPAM", analysis.NETWORK: "neural network"}
 _KEYS = {"LIME": "lime", "KernelSHAP": "kernel_shap"}
 
 ERROR_HELP = (
@@ -45,8 +45,7 @@ ERROR_HELP = (
 
 
 def run(
-    spam: str,
-    network: str | None,
+    models: tuple[tuple[str, str], ...],
     dataset: str,
     position: int,
     label: object,
@@ -56,7 +55,7 @@ def run(
 
     Parameters
     ----------
-    spam, network, dataset, position, label : see `analysis.comparison`
+    models, dataset, position, label : see `analysis.comparison`
     automatic : float
         Seconds that it may take without being asked for.
 
@@ -65,18 +64,17 @@ def run(
     Comparison or None
         None where it waits for the visitor, or couldn't be made, which is said.
     """
-    this = [spam, network, position]
+    this = [models, position]
     try:
         costs = {
             (path, method): analysis.cost(path, dataset, key)
-            for path in (spam, network)
-            if path is not None
+            for _, path in models
             for method, key in _KEYS.items()
         }
         n_seeds = len(analysis.SEEDS)
         seconds = n_seeds * sum(cost.seconds for cost in costs.values())
         rows = n_seeds * sum(cost.n_evaluations for cost in costs.values())
-        whom = "SPAM" if network is None else "SPAM and the neural network"
+        whom = " and ".join(name for name, _ in models)
         if seconds > automatic and session.get("compare_asked") != this:
             st.info(
                 f"Asking {whom} about {rows:,} changed rows will take about "
@@ -94,7 +92,7 @@ def run(
             bar.progress(share, text=f"{told}: {step.what}")
 
         bar.progress(0.0, text=told)
-        found = analysis.comparison(spam, network, dataset, position, label, tell)
+        found = analysis.comparison(models, dataset, position, label, tell)
         bar.empty()
     except (ImportError, TypeError, ValueError) as error:  # what the methods refuse
         st.error(literal(error), title="LIME and KernelSHAP could not be run")
@@ -108,8 +106,17 @@ def _means(shown: Comparison) -> dict[tuple[str, str, str], float]:
     return dict(zip(keys, frame["mean"].tolist(), strict=True))
 
 
-def errors(shown: Comparison, subject: str) -> str:
-    """Say how wrong each method is, or that nobody knows."""
+def errors(shown: Comparison, subject: str, is_sum: bool) -> str:
+    """Say how wrong each method is, or that nobody knows.
+
+    Parameters
+    ----------
+    shown : Comparison
+    subject : str
+        Name of the model that is explained, in the comparison.
+    is_sum : bool
+        Whether it is a glass box.
+    """
     means = _means(shown)
     if not shown.truth_known[subject]:
         lime, kernel = ((subject, method) for method in METHODS)
@@ -122,7 +129,7 @@ def errors(shown: Comparison, subject: str) -> str:
         )
         between = float(pairs.loc[here, "relative_difference"].iloc[0])
         return (
-            f"**The truth is not known here**: a {_NAMES[subject]} is no sum of terms, "
+            f"**The truth is not known here**: {literal(subject)} is no sum of terms, "
             "so nobody can say how far off the two explanations of it are. What can be "
             f"said: LIME differs from KernelSHAP by {percent(between)} of KernelSHAP's "
             "total size."
@@ -140,7 +147,7 @@ def errors(shown: Comparison, subject: str) -> str:
     asked = round(means[subject, EXACT, "evaluations"])
     why = (
         "because the model is a sum"
-        if subject == analysis.SPAM
+        if is_sum
         else "because with so few columns every combination of them can be tried"
     )
     return (
@@ -153,31 +160,55 @@ def _off(share: float) -> str:
     return "less than 0.1 %" if share < 0.001 else percent(share)
 
 
-def bases(shown: Comparison, own: Any, subject: str, label: object) -> str:
-    """Say where each explanation starts."""
+def bases(
+    shown: Comparison, own: Any, glass: str | None, subject: str, label: object
+) -> str:
+    """Say where each explanation starts.
+
+    Parameters
+    ----------
+    shown : Comparison
+    own : LocalExplanation or None
+        Of the glass box.
+    glass, subject : str
+        Names of the glass box, None without one, and of the model that is explained.
+    label : object
+        Class that is explained.
+    """
     starts = {
         method: _base(shown.explanations[subject, method], label) for method in METHODS
     }
-    spam, n_rows = _base(own, label), shown.background_size
+    n_rows = shown.background_size
     line = (
         f"LIME starts from {number(starts['LIME'])}, the intercept of its local line."
     )
-    same = subject == analysis.SPAM
+    kernel = (
+        f"KernelSHAP starts from {number(starts['KernelSHAP'])}, the mean score of "
+        f"{n_rows:,} training rows"
+    )
+    if glass is None:
+        return f"{kernel}. {line}"
+    begin, same = _base(own, label), subject == glass
+    name = capital(literal(glass))
     if own.view == "shapley" and same:
         return (
-            f"SPAM and KernelSHAP start from the same base, {number(spam)}: the mean "
-            f"score of the same {n_rows:,} training rows. {line}"
+            f"{name} and KernelSHAP start from the same base, {number(begin)}: the "
+            f"mean score of the same {n_rows:,} training rows. {line}"
         )
     lines = {
         "shapley": f"the mean of its own scores over {n_rows:,} training rows",
         "pure": "its mean score if columns were independent of each other",
-        "raw": "its score where every column counts as zero",
+        "raw": (
+            "the constant that its tables are added to"
+            if own.method == "EBM"
+            else "its score where every column counts as zero"
+        ),
     }[own.view]
-    two = "" if same else " SPAM and the network are two models with two scores."
+    whose = "" if same else f" by {literal(subject)}"
+    two = "" if same else f" {name} and {literal(subject)} are two models, two scores."
     return (
-        f"Bases differ. SPAM starts from {number(spam)}, {lines}. KernelSHAP starts "
-        f"from {number(starts['KernelSHAP'])}, the mean score of {n_rows:,} training "
-        f"rows{'' if same else ' by the neural network'}. {line}{two}"
+        f"Bases differ. {name} starts from {number(begin)}, {lines}. {kernel}{whose}. "
+        f"{line}{two}"
     )
 
 
@@ -186,7 +217,7 @@ def _base(explanation: Any, label: object) -> float:
     return float(lines["contribution"].iloc[-2])
 
 
-def verdict(shown: Comparison, subject: str) -> str:
+def verdict(shown: Comparison, glass: str | None, subject: str) -> str:
     """Say in one sentence a method what its measures mean."""
     means = _means(shown)
     columns = shown.explanations[subject, METHODS[0]].feature_names
@@ -206,18 +237,21 @@ def verdict(shown: Comparison, subject: str) -> str:
         if math.isfinite(fit):
             said.append(
                 f"its lines tell {percent(max(fit, 0.0))} of what the "
-                f"{_NAMES[subject]} does around this row"
+                f"model does around this row"
             )
         if said:
             parts.append(f"**{method}**: {', '.join(said)}.")
-    exact = (analysis.SPAM, OWN if shown.unit == "term" else EXACT)
+    if glass is None:
+        return " ".join(parts)
+    exact = (glass, OWN if shown.unit == "term" else EXACT)
     fit = means[*exact, "fidelity"]
     took, again = (means[*exact, name] for name in ("seconds", "stability_jaccard"))
     if math.isfinite(fit):
         what = "terms" if shown.unit == "term" else "columns"
         parts.append(
-            f"**SPAM's own {what}**: {percent(again)} stay when they are worked out "
-            f"again, they tell {percent(max(fit, 0.0))}, and took {duration(took)}."
+            f"**{capital(literal(glass))}'s own {what}**: {percent(again)} stay when "
+            f"they are worked out again, they tell {percent(max(fit, 0.0))}, and took "
+            f"{duration(took)}."
         )
     return " ".join(parts)
 
@@ -225,7 +259,6 @@ def verdict(shown: Comparison, subject: str) -> str:
 def readable(shown: Comparison) -> pd.DataFrame:
     """Return the page's table: a line for each model and method."""
     frame = shown.table(SHOWN).reset_index()
-    frame["model"] = [_NAMES[name] for name in frame["model"]]
     return frame if len(shown.truth_known) > 1 else frame.drop(columns="model")
 
 
@@ -233,7 +266,7 @@ def alt(shown: Comparison) -> str:
     """Say the table in words."""
     means = _means(shown)
     lines = [
-        f"{_NAMES[model]}, {method}: "
+        f"{model}, {method}: "
         + ", ".join(
             f"{MEASURES[name].label} {number(means[model, method, name])}"
             for name in SHOWN

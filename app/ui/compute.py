@@ -220,6 +220,11 @@ def model(dataset: str, name: str = "spam") -> Model | None:
     return next(reversed(models(dataset, name)), None)
 
 
+def names(dataset: str) -> tuple[str, ...]:
+    """Return which models of a data set are ready or on their way."""
+    return trained.names(dataset, workspace(), _built_in_run)
+
+
 def report(dataset: str) -> dict[str, Any]:
     """Return what the training wrote about table, models and the constant guess."""
     return trained.report(dataset, workspace(), _built_in_run)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import spam_core
+from ui import kinds
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -68,6 +69,8 @@ class Run:
     fitted : dict of str to Fitted
     epochs : dict of str to list of dict
         Loss after each epoch, by model.
+    since : float
+        When the model that is being fitted was begun; of ``time.monotonic``.
     """
 
     folder: Path
@@ -76,6 +79,7 @@ class Run:
     message: str = ""
     fitted: dict[str, Fitted] = field(default_factory=dict)
     epochs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    since: float = field(default_factory=time.monotonic)
     _process: subprocess.Popen[str] | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
@@ -93,21 +97,27 @@ class Run:
             return {}
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
-    def progress(self) -> tuple[float, str]:
-        """Share of the work done, and one line about it."""
+    def progress(self) -> tuple[float | None, str]:
+        """Share of the work done, None where nobody knows, and one line about it."""
         if self.state == "waiting":
             return 0.0, "Waiting for another training to end"
         for place, name in enumerate(self.models):
             if name in self.fitted:
                 continue
-            steps = self.epochs.get(name)
+            steps, title = self.epochs.get(name), kinds.prose(name)
+            if not steps and kinds.tells_progress(name):
+                return place / len(self.models), f"Preparing {title}"
             if not steps:
-                return place / len(self.models), f"Preparing {title(name)}"
+                passed = time.monotonic() - self.since
+                return None, (
+                    f"Training {title}, model {place + 1} of {len(self.models)}: "
+                    f"{passed:.0f} s so far. It does not tell how far it is."
+                )
             last = steps[-1]
             share = last["epoch"] / max(1, last["max_epochs"])
             left = last["seconds"] * (1 / max(share, 1e-9) - 1)
             text = (
-                f"Training {title(name)}: epoch {last['epoch']} of at most "
+                f"Training {title}: epoch {last['epoch']} of at most "
                 f"{last['max_epochs']}, {left:.0f} s left at most"
             )
             return (place + share) / len(self.models), text
@@ -126,12 +136,6 @@ class Run:
         if self._thread is not None:
             self._thread.join(timeout)
         return self.finished
-
-
-def title(name: str) -> str:
-    """Name of a model as people say it."""
-    known = {"spam": "SPAM", "dnn": "neural network", "ebm": "EBM"}
-    return known.get(name, name)
 
 
 def start(table: dict[str, Any], models: list[dict[str, Any]], folder: Path) -> Run:
@@ -233,6 +237,8 @@ def _read(run: Run, line: str) -> None:
     except json.JSONDecodeError:
         return  # a library that writes to the descriptor itself
     kind = event.get("event") if isinstance(event, dict) else None
+    if kind in ("start", "fitted"):
+        run.since = time.monotonic()
     if kind == "epoch":
         steps = run.epochs.setdefault(event["model"], [])
         steps.append(event)

@@ -8,10 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from spam_core.estimators.fitting import LOWER_IS_BETTER
 from spam_core.plots.theme import number
+from ui.kinds import capital, prose
 
 __all__ = [
     "METRICS",
+    "RAW_TABLES",
     "VIEW_HELP",
     "Ledger",
     "amount",
@@ -41,6 +44,12 @@ METRICS = {
     "accuracy": ("Accuracy", "share of cases put into the right class"),
 }
 """Metric -> what to call it, and what it means in one line."""
+
+RAW_TABLES = (
+    "Raw: the tables as they were trained. The prediction is the same; it is only "
+    "split differently."
+)
+"""What raw terms are of a model that is no polynomial."""
 
 VIEW_HELP = {
     "pure": (
@@ -99,34 +108,35 @@ def amount(value: float | None, unit: str) -> str:
     return f"{number(value)} {times}{literal(unit)}"
 
 
-def quality(task: str, report: dict[str, Any], unit: str) -> str:
-    """Say in one sentence how good SPAM is, beside the others."""
+def quality(task: str, report: dict[str, Any], unit: str, name: str) -> str:
+    """Say in one sentence how good a model is, beside a guess and the best other."""
     metric = report["metrics"][0]
-    models = report["models"]
-    spam = models["spam"]["scores"][metric]
-    guess = report["baseline"]["scores"][metric]
-    dnn = models.get("dnn", {}).get("scores", {}).get(metric)
+    scores = {key: found["scores"][metric] for key, found in report["models"].items()}
+    own, guess = scores.pop(name), report["baseline"]["scores"][metric]
+    known = {key: value for key, value in scores.items() if value is not None}
+    choose = min if metric in LOWER_IS_BETTER else max
+    other = choose(known, key=known.__getitem__) if known else None
+    who = capital(prose(name))
     if task == "regression":
+        rest = f"{prose(other)} by {amount(known[other], unit)}" if other else ""
         text = (
-            f"On rows it has never seen, SPAM is off by {amount(spam, unit)} (root "
-            "mean squared error); always guessing the mean is off by "
+            f"On rows it has never seen, {prose(name)} is off by {amount(own, unit)} "
+            "(root mean squared error); always guessing the mean is off by "
             f"{amount(guess, unit)}"
         )
-        other = "" if dnn is None else f", a neural network by {amount(dnn, unit)}"
-        return f"{text}{other}."
-    if task == "binary":
+    elif task == "binary":
+        rest = f"{prose(other)} {percent(known[other])}" if other else ""
         text = (
-            f"Of two cases it has never seen, one of each class, SPAM ranks them right "
-            f"{percent(spam)} of the time (AUC); guessing does so 50 %"
+            f"Of two cases it has never seen, one of each class, {prose(name)} ranks "
+            f"them right {percent(own)} of the time (AUC); guessing does so 50 %"
         )
-        other = "" if dnn is None else f", a neural network {percent(dnn)}"
-        return f"{text}{other}."
-    text = (
-        f"SPAM puts {percent(spam)} of the cases it has never seen into the right "
-        f"class; always guessing the commonest is right for {percent(guess)}"
-    )
-    other = "" if dnn is None else f", a neural network for {percent(dnn)}"
-    return f"{text}{other}."
+    else:
+        rest = f"{prose(other)} for {percent(known[other])}" if other else ""
+        text = (
+            f"{who} puts {percent(own)} of the cases it has never seen into the right "
+            f"class; always guessing the commonest is right for {percent(guess)}"
+        )
+    return f"{text}, {rest}." if rest else f"{text}."
 
 
 def percent(share: float | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ui import jobs
+from ui import jobs, kinds
 from ui.workspace import Workspace, is_own
 
 Shared = Callable[[str], jobs.Run]
@@ -63,6 +63,16 @@ def models(
         for done in fitted
         if done is not None
     ]
+
+
+def names(dataset: str, mine: Workspace | None, shared: Shared) -> tuple[str, ...]:
+    """Return which models are ready or on their way, in the order of the registry."""
+    found: set[str] = set()
+    for training in _all(dataset, mine, shared):
+        found |= set(training.fitted)
+        if not training.finished:
+            found |= set(training.models)
+    return tuple(name for name in kinds.NAMES if name in found)
 
 
 def report(dataset: str, mine: Workspace | None, shared: Shared) -> dict[str, Any]:

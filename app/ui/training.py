@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import pandas as pd
@@ -9,7 +10,7 @@ import streamlit as st
 
 from spam_core import plots
 from spam_core.estimators.fitting import LOWER_IS_BETTER
-from ui import compute, jobs, widgets
+from ui import compute, gate, kinds, session, widgets
 from ui.text import METRICS, literal, score_text
 from ui.workspace import Training
 
@@ -24,6 +25,51 @@ _AUTO = "chosen by the library"
 
 def settings() -> list[dict[str, Any]]:
     """Let the visitor set the models; return what a job file says about them."""
+    session.begin("train_models", [kinds.USUAL, "dnn"])
+    names = st.multiselect(
+        "Models, trained in this order",
+        kinds.NAMES,
+        format_func=kinds.heading,
+        key="train_models",
+        persist_state="session",
+        placeholder="Choose at least one",
+        help="Glass boxes, whose scores are sums of terms: "
+        f"{_list(filter(kinds.glass_box, kinds.NAMES))}. To compare with: "
+        f"{_list(name for name in kinds.NAMES if not kinds.glass_box(name))}.",
+    )
+    spam: dict[str, Any] = _spam() if any(map(kinds.spam_family, names)) else {}
+    epochs: dict[str, Any] = {}
+    seed = st.number_input(
+        "Seed",
+        0,
+        2**31 - 1,
+        0,
+        key="train_seed",
+        persist_state="session",
+        help="The same seed and settings give the same model.",
+    )
+    if any(map(kinds.tells_progress, names)):
+        with st.expander("Advanced"):
+            spam_only, epochs = _advanced()
+        spam |= spam_only
+    others = [name for name in names if not kinds.spam_family(name)]
+    if others:
+        st.caption(
+            f"{_list(others)}: with the usual settings of the library"
+            + (", and the epochs above." if epochs else ".")
+        )
+    return [
+        {"name": name, "params": kinds.parameters(name, int(seed), spam, epochs)}
+        for name in names
+    ]
+
+
+def _list(names: Iterable[str]) -> str:
+    return literal(", ".join(map(kinds.heading, names)))
+
+
+def _spam() -> dict[str, Any]:
+    """Let the visitor set what only models of the SPAM family have."""
     left, right = st.columns(2)
     lower_left, lower_right = st.columns(2)
     with left:
@@ -67,40 +113,16 @@ def settings() -> list[dict[str, Any]]:
             help="Models trained together and averaged; their spread is the band "
             "around each shape.",
         )
-    seed = st.number_input(
-        "Seed",
-        0,
-        2**31 - 1,
-        0,
-        key="train_seed",
-        persist_state="session",
-        help="The same seed and settings give the same model.",
-    )
-    both = st.checkbox(
-        "Train a neural network too, to compare with",
-        value=True,
-        key="train_dnn",
-        persist_state="session",
-    )
-    with st.expander("Advanced"):
-        spam_only, common = _advanced()
-    params = {
+    return {
         "order": order,
         "rank": rank,
         "feature_map": feature_map,
         "n_members": members,
-        "random_state": int(seed),
-        **spam_only,
-        **common,
     }
-    models = [{"name": "spam", "params": params}]
-    if both:
-        models.append({"name": "dnn", "params": {"random_state": int(seed), **common}})
-    return models
 
 
 def _advanced() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return settings of SPAM alone, and those of the neural network too."""
+    """Return settings of the SPAM family, and those of all that learn in epochs."""
     left, middle, right = st.columns(3)
     with left:
         epochs = _number("Epochs, at most", "train_epochs", 1, 100_000, 10)
@@ -161,14 +183,13 @@ def follow(training: Training) -> None:
     run = training.run
     if run.finished:
         st.rerun()
-    share, text = run.progress()
-    st.progress(share, text=text)
+    gate.show_progress(run)
     if run.state == "waiting":
         st.caption("One training at a time runs on this server; yours is next in line.")
     for name in run.models:
         steps = list(run.epochs.get(name, []))
         if steps and name not in run.fitted:
-            figure = plots.history(steps, title=f"Training of {jobs.title(name)}")
+            figure = plots.history(steps, title=f"Training of {kinds.prose(name)}")
             widgets.chart(figure, key=f"live_{name}")
     if st.button("Cancel", key="cancel", icon=":material/stop:"):
         run.cancel()
@@ -179,38 +200,37 @@ def follow(training: Training) -> None:
 def outcome(dataset: str, training: Training) -> None:
     """Say how the visitor's last training of a data set ended."""
     run = training.run
+    ready = [name for name in run.models if name in run.fitted]
     if run.state == "failed":
         st.error(literal(run.message), title="Training failed")
-    elif run.state == "cancelled" and "spam" not in run.fitted:
-        kept = compute.model(dataset) is not None
+    if run.state == "cancelled" and ready:
+        st.warning(f"Training was cancelled after {_list(ready)}, which is in use.")
+    elif run.state == "cancelled":
+        kept = any(compute.model(dataset, name) for name in compute.names(dataset))
         st.warning(
             "Training was cancelled."
             + (" The model of before is kept." if kept else "")
         )
-    elif run.state == "cancelled":
-        st.warning("Training was cancelled after SPAM was ready; SPAM is in use.")
-    if run.state != "done" and "spam" not in run.fitted:
+    if not ready:
         return
     st.subheader("What came out")
     report = compute.report(dataset)
-    for place, name in zip(
-        st.columns(max(2, len(run.models))), run.models, strict=False
-    ):
+    for place, name in zip(widgets.grid(len(ready), most=3), ready, strict=False):
         with place:
             _beside(dataset, name, report["metrics"])
-    for name in run.models:
-        if name in run.fitted:
-            steps = run.epochs.get(name, [])
-            if steps:
-                figure = plots.history(steps, title=f"Training of {jobs.title(name)}")
-                widgets.chart(figure, key=f"history_{name}")
-    st.markdown("All pages show these models now.")
+    for name in ready:
+        steps = run.epochs.get(name, [])
+        if steps:
+            figure = plots.history(steps, title=f"Training of {kinds.prose(name)}")
+            widgets.chart(figure, key=f"history_{name}")
+    shown = gate.chosen_model(dataset)
+    if shown in ready:
+        other = " Another model: in the sidebar." if len(ready) > 1 else ""
+        st.markdown(f"All pages show {literal(kinds.prose(shown))} now.{other}")
+    else:
+        gate.show_instead(ready[0])
     st.page_link("views/overview.py", label="How good, what drives it")
-
-
-def _heading(name: str) -> str:
-    title = jobs.title(name)
-    return title[0].upper() + title[1:]
+    st.page_link("views/performance.py", label="The models beside each other")
 
 
 def _beside(dataset: str, name: str, metrics: list[str]) -> None:
@@ -231,7 +251,7 @@ def _beside(dataset: str, name: str, metrics: list[str]) -> None:
         delta = f"{words}, before {score_text(then)}" if now != then else words
         colour = "off" if now == then else "green" if better else "red"
     st.metric(
-        f"{_heading(name)}: {label} on the test rows",
+        f"{kinds.heading(name)}: {label} on the test rows",
         score_text(now),
         delta=delta,
         delta_color=colour,
@@ -257,5 +277,5 @@ def _beside(dataset: str, name: str, metrics: list[str]) -> None:
     st.dataframe(
         frame,
         hide_index=True,
-        alt=f"Test metrics of {jobs.title(name)}, new and before",
+        alt=f"Test metrics of {kinds.prose(name)}, new and before",
     )

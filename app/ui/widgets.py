@@ -11,8 +11,8 @@ import streamlit as st
 
 from spam_core import plots
 from spam_core.data import Table
-from ui import compute, jobs, session
-from ui.text import VIEW_HELP, amount, literal, number, percent
+from ui import compute, session
+from ui.text import RAW_TABLES, VIEW_HELP, amount, literal, number, percent
 
 _CHART_CONFIG = {
     "displaylogo": False,
@@ -37,7 +37,7 @@ def pick_dataset() -> str:
     )
 
 
-def pick_view() -> str:
+def pick_view(polynomial: bool = True) -> str:
     """Let the visitor choose pure or raw terms; return "pure" or "raw"."""
     view = st.segmented_control(
         "Terms",
@@ -50,7 +50,7 @@ def pick_view() -> str:
         persist_state="session",
     )
     view = view or "pure"
-    st.caption(VIEW_HELP[view])
+    st.caption(VIEW_HELP[view] if polynomial or view == "pure" else RAW_TABLES)
     return view
 
 
@@ -108,56 +108,10 @@ def pick_length(most: int, label: str = "Terms to show") -> int:
     )
 
 
-def need_model(dataset: str, name: str = "spam") -> compute.Model:
-    """Return the model, or show its training and end the page here."""
-    found = compute.model(dataset, name)
-    if found is not None:
-        return found
-    run = compute.run(dataset)
-    if run is None:
-        st.info("This table has no model yet.", icon=":material/model_training:")
-        st.page_link("views/train.py", label="Train one", icon=":material/play_arrow:")
-    elif run.finished:
-        _ended(dataset, run)
-    else:
-        st.info(
-            "The model of this data set is being trained. The page opens by itself.",
-            icon=":material/hourglass_top:",
-        )
-    st.stop()
-    raise AssertionError("st.stop() does not return")
-
-
-def training_status(dataset: str) -> None:
-    """Show how far training is, and reload the page when a model is ready."""
-    run = compute.run(dataset)
-    if run is None:
-        return
-    if not run.finished:
-        _watch(dataset, len(run.fitted))
-    elif run.state != "done" and run.fitted:
-        _ended(dataset, run)  # a page without its model says so itself
-
-
-@st.fragment(run_every=0.5)
-def _watch(dataset: str, n_fitted: int) -> None:
-    run = compute.run(dataset)
-    if run is None:
-        return
-    if run.finished or len(run.fitted) != n_fitted:
-        st.rerun()
-    share, text = run.progress()
-    st.progress(share, text=text)
-
-
-def _ended(dataset: str, run: jobs.Run) -> None:
-    if run.state == "failed":
-        st.error(literal(run.message), title="Training failed")
-    else:
-        st.warning("Training was cancelled.")
-    if st.button("Train again", key=f"retry_{dataset}_{len(run.fitted)}"):
-        compute.retry(dataset)
-        st.rerun()
+def grid(n: int, most: int) -> list[Any]:
+    """Return n places or a few more: two or more, at most `most`, beside each other."""
+    width = min(most, max(2, n))
+    return [place for _ in range(0, n, width) for place in st.columns(width)]
 
 
 def chart(figure: go.Figure, key: str, **settings: Any) -> Any:
@@ -238,7 +192,7 @@ def column_note(table: Table, column: str) -> None:
 
 
 def outcome(
-    table: Table, position: int, score: float, shares: dict[str, float] | None
+    table: Table, position: int, score: float | None, shares: dict[str, float] | None
 ) -> None:
     """Show the prediction of a row beside what really was."""
     truth = table.y.iloc[position]
@@ -255,8 +209,8 @@ def outcome(
     real = table.class_names[table.classes.index(truth)]
     st.metric(
         f"Predicted {literal(table.target)}",
-        f"{literal(likeliest)}, {percent(shares[likeliest])}",
-        delta=f"in fact {literal(real)}",
+        literal(likeliest),
+        delta=f"{percent(shares[likeliest])} sure; in fact {literal(real)}",
         delta_color="off",
         delta_arrow="off",
     )

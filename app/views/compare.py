@@ -2,11 +2,9 @@ import streamlit as st
 
 from spam_core import plots
 from spam_core.explain import MEASURES
-from ui import analysis, comparing, compute, session, text, widgets
+from ui import analysis, comparing, compute, gate, kinds, session, text, widgets
 
 AUTOMATIC = 20.0  # seconds that a page may take without being asked
-MODELS = {"spam": "SPAM", "dnn": "Neural network"}
-LINES = {"feature": "Columns", "term": "SPAM's terms"}
 ORDERS = {"shared": "The same in all", "own": "Each its own"}
 
 dataset = session.get(session.DATASET)
@@ -14,60 +12,74 @@ view = session.get(session.VIEW)
 class_ = session.get(session.CLASS)
 table = compute.table(dataset)
 
-st.title("SPAM beside LIME and KernelSHAP")
+st.title("Compare with LIME and KernelSHAP")
 st.markdown(
-    "SPAM says exactly how it came to a score. LIME and KernelSHAP explain a model "
-    "from outside: they change the row many times and watch what the model answers. "
-    "Here is one row, explained at one length."
+    "A glass box such as SPAM says exactly how it came to a score. LIME and KernelSHAP "
+    "explain a model from outside: they change the row many times and watch what the "
+    "model answers. Here is one row, explained at one length."
 )
-spam = widgets.need_model(dataset)
+model = gate.need_model(dataset)
+chosen = gate.chosen_model(dataset)
+subject, is_sum = kinds.prose(chosen), kinds.glass_box(chosen)
+# beside a black box stands a glass box, if there is one
+glass = chosen if is_sum else gate.first_glass_box(dataset)
+glass_model = None if glass is None else compute.model(dataset, glass)
+glass_name = None if glass is None else kinds.prose(glass)
+st.caption(
+    f"LIME and KernelSHAP explain {text.literal(subject)}; another one: under Model in "
+    "the sidebar."
+    + (
+        f" {kinds.heading(glass)} stands beside it as the glass box."
+        if glass and not is_sum
+        else ""
+    )
+)
 
-run = compute.run(dataset)
-planned = () if run is None else run.models
-models = [key for key in MODELS if compute.model(dataset, key) or key in planned]
-session.keep_valid(session.COMPARED, models)
-
-choose, asked, lines, arrange = st.columns([3, 5, 5, 5])
+choose, lines, arrange = st.columns([3, 6, 6])
 with choose:
     position = widgets.pick_row(table)
-with asked:
-    name = widgets.pick_one(
-        "LIME and KernelSHAP explain",
-        {key: MODELS[key] for key in models},
-        session.COMPARED,
-    )
+unit = "feature"
 with lines:
-    unit = widgets.pick_one(
-        "SPAM's lines",
-        LINES,
-        "compare_unit",
-        help="Columns: exact Shapley values, in which a pair is shared by its two "
-        "columns; KernelSHAP estimates the same. SPAM's terms: its own sum, where "
-        "pairs stand by themselves.",
-    )
+    if glass is not None:
+        unit = widgets.pick_one(
+            f"{kinds.heading(glass)}'s lines",
+            {"feature": "Columns", "term": "Its own terms"},
+            "compare_unit",
+            help="Columns: exact Shapley values, in which a pair is shared by its two "
+            "columns; KernelSHAP estimates the same. Its own terms: its own sum, "
+            "where pairs stand by themselves.",
+        )
 with arrange:
     order = widgets.pick_one("Order of lines", ORDERS, "compare_order")
 
-truth = analysis.exact(spam.path, dataset, position)
-own = truth if unit == "feature" else compute.local(spam.path, dataset, view, position)
-length = widgets.pick_length(len(own.terms), "Lines in each explanation")
-
 label = None if class_ is None else table.classes[table.class_names.index(class_)]
-scale = compute.terms(spam.path, dataset, "pure").scale_of(class_)
-model = spam if name == "spam" else widgets.need_model(dataset, name)
-network = None if name == "spam" else model.path
-found = comparing.run(spam.path, network, dataset, position, label, AUTOMATIC)
-shown = None if found is None else found.at(E=length, unit=unit)
+own, panels, notes = None, [], []
+if glass_model is not None:
+    own = (
+        analysis.exact(glass_model.path, dataset, position)
+        if unit == "feature"
+        else compute.local(glass_model.path, dataset, view, position)
+    )
+    end = "exact" if unit == "feature" else f"its {view} terms"
+    panels.append((f"{kinds.heading(glass)}, {end}", own))
+    notes.append(("truth known: the model's own sum",))
+n_lines = table.n_features if own is None else len(own.terms)
+length = widgets.pick_length(n_lines, "Lines in each explanation")
 
-title = "SPAM, exact" if unit == "feature" else f"SPAM, its {view} terms"
-panels, notes = [(title, own)], [("truth known: the model's own sum",)]
-subject = analysis.SPAM if name == "spam" else analysis.NETWORK
+models = {subject: model.path}
+if glass_model is not None and not is_sum:
+    models = {glass_name: glass_model.path} | models
+found = comparing.run(tuple(models.items()), dataset, position, label, AUTOMATIC)
+shown = None if found is None else found.at(E=length, unit=unit)
 if shown is not None:
     known = "truth known" if shown.truth_known[subject] else "truth not known"
     for method in comparing.METHODS:
-        whose = "SPAM" if name == "spam" else "the network"
-        panels.append((f"{method} of {whose}", shown.explanations[subject, method]))
+        panels.append((f"{method} of {subject}", shown.explanations[subject, method]))
         notes.append((f"estimate, {known}",))
+if not panels:
+    st.stop()
+scale = compute.scale(dataset, panels[0][1].scale)
+scale = scale if class_ is None else f"{scale} of {class_}"
 widgets.chart(
     plots.comparison(
         panels,
@@ -89,11 +101,11 @@ if unit == "term":
 if shown is None:
     st.stop()
 
-st.markdown(comparing.errors(shown, subject), help=comparing.ERROR_HELP)
-st.markdown(comparing.bases(shown, own, subject, label))
+st.markdown(comparing.errors(shown, subject, is_sum), help=comparing.ERROR_HELP)
+st.markdown(comparing.bases(shown, own, glass_name, subject, label))
 
 st.subheader("How far can each be trusted?")
-st.markdown(comparing.verdict(shown, subject))
+st.markdown(comparing.verdict(shown, glass_name, subject))
 st.dataframe(
     comparing.readable(shown),
     hide_index=True,

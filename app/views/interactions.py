@@ -1,7 +1,7 @@
 import streamlit as st
 
 from spam_core import plots
-from ui import compute, session, text, widgets
+from ui import compute, gate, kinds, session, text, widgets
 
 dataset = session.get(session.DATASET)
 view = session.get(session.VIEW)
@@ -13,11 +13,18 @@ st.markdown(
     "How much two columns say together, beyond what each says alone: the mean absolute "
     "contribution of every pair over the training rows. Click a cell to see the pair."
 )
-model = widgets.need_model(dataset)
+model = gate.need_glass_box(dataset, "interactions")
 terms = compute.terms(model.path, dataset, view)
 pairs = compute.ranked(model.path, dataset, view, class_, 2)
 if not pairs:
-    st.info("This model has no pair terms: it was trained with order 1.")
+    name = kinds.heading(gate.chosen_model(dataset))
+    st.info(
+        f"{name} has no pair terms here: it was trained to look at each column by "
+        "itself. All that it knows stands under Shape functions."
+    )
+    st.page_link(
+        "views/shapes.py", label="Shape functions", icon=":material/show_chart:"
+    )
     st.stop()
 
 largest = compute.ranked(model.path, dataset, view, class_, 1)[0]
@@ -33,6 +40,10 @@ event = widgets.chart(
     on_select="rerun",
     selection_mode="points",
 )
+if 2 * len(pairs) < len(terms.feature_names) * (len(terms.feature_names) - 1):
+    st.caption(
+        f"Blank: pairs that the model has no term for. It has {len(pairs):,} pairs."
+    )
 first, second = widgets.pick_pair(pairs, event)
 own = compute.size(model.path, dataset, view, class_, (first, second))
 st.markdown(

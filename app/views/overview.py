@@ -1,7 +1,9 @@
 import streamlit as st
 
 from spam_core import plots
-from ui import compute, session, text, widgets
+from ui import compute, gate, kinds, session, text, widgets
+
+MOST = 4  # cards in a line
 
 dataset = session.get(session.DATASET)
 view = session.get(session.VIEW)
@@ -16,52 +18,59 @@ st.markdown(
     f"{table.n_features} columns."
 )
 
-model = widgets.need_model(dataset)
+model = gate.need_model(dataset)
+chosen = gate.chosen_model(dataset)
 report = compute.report(dataset)
 metric = report["metrics"][0]
-name, meaning = text.METRICS[metric]
+label, meaning = text.METRICS[metric]
+others = [name for name in compute.names(dataset) if name != chosen]
 
 st.subheader("How good")
-st.markdown(text.quality(table.task, report, table.target_unit))
-spam, network, guess = st.columns(3)
-spam.metric(
-    f"SPAM: {name}",
-    text.score_text(model.scores[metric]),
-    help=meaning,
-    border=True,
-    delta=f"trained in {model.seconds:.1f} s",
-    delta_color="off",
-    delta_arrow="off",
-)
-other = compute.model(dataset, "dnn")
-network.metric(
-    f"Neural network: {name}",
-    "training…" if other is None else text.score_text(other.scores[metric]),
-    help="A black box, for comparison: its predictions can't be read as a sum.",
-    border=True,
-    delta="not yet" if other is None else f"trained in {other.seconds:.1f} s",
-    delta_color="off",
-    delta_arrow="off",
-)
-guess.metric(
-    f"Always guessing: {name}",
-    text.score_text(report["baseline"]["scores"][metric]),
-    help="What any model must beat.",
-    border=True,
-    delta=f"the {report['baseline']['name']}",
-    delta_color="off",
-    delta_arrow="off",
+st.markdown(text.quality(table.task, report, table.target_unit, chosen))
+cards = [chosen, *others, None]
+for place, name in zip(widgets.grid(len(cards), MOST), cards, strict=False):
+    if name is None:
+        place.metric(
+            f"Always guessing: {label}",
+            text.score_text(report["baseline"]["scores"][metric]),
+            help="What any model must beat.",
+            border=True,
+            delta=f"the {report['baseline']['name']}",
+            delta_color="off",
+            delta_arrow="off",
+        )
+        continue
+    found = compute.model(dataset, name)
+    kind = "Its score is a sum of terms" if kinds.glass_box(name) else "A black box"
+    place.metric(
+        f"{kinds.heading(name)}: {label}",
+        "training…" if found is None else text.score_text(found.scores[metric]),
+        help=f"{meaning[0].upper()}{meaning[1:]}. {kind}.",
+        border=True,
+        delta="not yet" if found is None else f"trained in {found.seconds:.1f} s",
+        delta_color="off",
+        delta_arrow="off",
+    )
+st.page_link(
+    "views/performance.py",
+    label="Where it is right and wrong, and whether differences are chance",
+    icon=":material/speed:",
 )
 
 st.subheader("What drives it")
-terms = compute.terms(model.path, dataset, view)
-length = widgets.pick_length(len(terms.terms))
-share = compute.share_of_largest(model.path, dataset, view, class_, length)
-st.markdown(
-    f"The score is a sum of {len(terms.terms):,} terms, each about one column or a few "
-    f"together. The {length} largest make up {100 * share:.0f} % of their total size."
-)
-widgets.chart(plots.importance(terms, length, class_=class_), key="importance")
+if kinds.glass_box(chosen):
+    terms = compute.terms(model.path, dataset, view)
+    length = widgets.pick_length(len(terms.terms))
+    share = compute.share_of_largest(model.path, dataset, view, class_, length)
+    several = any(len(term) > 1 for term in terms.terms)
+    about = "one column or a few together" if several else "one column"
+    st.markdown(
+        f"The score is a sum of {len(terms.terms):,} terms, each about {about}. The "
+        f"{length} largest make up {100 * share:.0f} % of their total size."
+    )
+    widgets.chart(plots.importance(terms, length, class_=class_), key="importance")
+else:
+    gate.black_box(dataset, "terms")
 
 with st.expander("About the data and the test"):
     rows = report["rows"]

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from spam_core import plots
-from ui import compute, session, widgets
+from ui import compute, gate, session, widgets
 
 dataset = session.get(session.DATASET)
 view = session.get(session.VIEW)
@@ -13,7 +13,7 @@ st.markdown(
     "What each value of a column adds to the score by itself. Above zero it pushes the "
     "score up, below zero it pushes it down."
 )
-model = widgets.need_model(dataset)
+model = gate.need_glass_box(dataset, "shapes")
 terms = compute.terms(model.path, dataset, view)
 features = [term[0] for term in compute.ranked(model.path, dataset, view, class_, 1)]
 shown = st.segmented_control(
@@ -36,11 +36,12 @@ if shown == "One column":
     ]
 else:
     chosen = features[:6]
+curves = [compute.curve(model.path, view, feature) for feature in chosen]
 places = st.columns(min(2, len(chosen)))
-for k, feature in enumerate(chosen):
+for k, (feature, curve) in enumerate(zip(chosen, curves, strict=True)):
     with places[k % len(places)]:
         figure = plots.shape(
-            compute.curve(model.path, view, feature),
+            curve,
             feature,
             class_=class_,
             scale=terms.scale,
@@ -48,8 +49,12 @@ for k, feature in enumerate(chosen):
         )
         widgets.chart(figure, key=f"shape_{k}")
         widgets.column_note(table, feature)
+bands = (
+    "This model has one member, so there is no band."
+    if all(curve.lower is None for curve in curves)
+    else "The band is the spread of the ensemble's members, not a confidence interval."
+)
 st.caption(
-    "The band is the spread of the ensemble's members, not a confidence interval. Grey "
-    "bars count training rows. Missing and special values stand beside the curve; a "
-    "value never seen in training adds nothing."
+    f"{bands} Grey bars count training rows. Missing and special values stand beside "
+    "the curve; a value never seen in training adds nothing."
 )

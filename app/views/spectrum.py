@@ -1,7 +1,7 @@
 import streamlit as st
 
 from spam_core import plots
-from ui import analysis, compute, sentences, session, text, widgets
+from ui import analysis, compute, gate, kinds, sentences, session, text, widgets
 
 METRIC_HELP = {
     "data": (
@@ -26,7 +26,17 @@ st.markdown(
     "What columns say together is made of components. Here they are, the largest "
     "first: the faster they fall, the fewer the model needs."
 )
-model = widgets.need_model(dataset)
+model = gate.need_glass_box(dataset, "components")
+chosen = gate.chosen_model(dataset)
+if not kinds.polynomial(chosen):
+    st.info(
+        f"{kinds.heading(chosen)} has no spectrum: what it knows of pairs is tables "
+        "of numbers, not components of a polynomial. Interactions shows them."
+    )
+    st.page_link(
+        "views/interactions.py", label="Interactions", icon=":material/grid_on:"
+    )
+    st.stop()
 orders = analysis.orders(model.path)
 if not orders:
     st.info(

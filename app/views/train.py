@@ -17,7 +17,7 @@ under_way = compute.under_way()
 if st.button(
     "Start training",
     type="primary",
-    disabled=under_way is not None,
+    disabled=under_way is not None or not models,
     key="start",
     icon=":material/play_arrow:",
 ):

@@ -30,7 +30,7 @@ def open_app(dataset: str = "gapminder", view: str = "overview.py") -> AppTest:
 def wait_until_trained(at: AppTest) -> None:
     """Run the page again until no training is under way."""
     deadline = time.monotonic() + TIMEOUT
-    while at.get("progress"):
+    while at.get("progress") or at.get("status"):
         assert time.monotonic() < deadline, "training takes too long"
         time.sleep(0.2)
         at.run()
@@ -76,9 +76,10 @@ def use(at: AppTest, target: str) -> str:
 def train(at: AppTest, **settings: Any) -> None:
     """Train on the page Train with small settings, and wait for the end."""
     at.switch_page("views/train.py").run()
-    small = {"members": 1, "rank": 2, "epochs": 2, "knots": 8, "dnn": False} | settings
-    for name, value in small.items():
-        for kind in ("slider", "number_input", "checkbox", "segmented_control"):
+    small = {"members": 1, "rank": 2, "epochs": 2, "knots": 8, "models": ["spam"]}
+    at.multiselect(key="train_models").set_value((small | settings)["models"]).run()
+    for name, value in (small | settings).items():
+        for kind in ("slider", "number_input", "segmented_control"):
             for widget in at.get(kind):
                 if widget.key == f"train_{name}":
                     widget.set_value(value)

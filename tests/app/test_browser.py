@@ -133,7 +133,7 @@ def test_a_stakeholder_reads_the_model_and_one_prediction(page: Page) -> None:
     expect(page.get_by_text(re.compile(r"Base .* = score .*exactly"))).to_be_visible()
 
     # the same case as LIME and KernelSHAP see it
-    go(page, "Compare", "SPAM beside LIME and KernelSHAP")
+    go(page, "Compare", "Compare with LIME and KernelSHAP")
     expect(
         page.get_by_text(re.compile("The truth is (not )?known here"))
     ).to_be_visible()

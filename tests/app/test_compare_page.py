@@ -36,9 +36,11 @@ def found(dataset: str, row: int = 1, network: bool = False):
     """Return the comparison that the page has drawn."""
     table = load_dataset(dataset)
     label = table.classes[0] if table.task == "multiclass" else None
+    models = [("SPAM", compute.model(dataset).path)]
+    if network:
+        models.append(("the neural network", compute.model(dataset, "dnn").path))
     return analysis.comparison(
-        compute.model(dataset).path,
-        compute.model(dataset, "dnn").path if network else None,
+        tuple(models),
         dataset,
         int(table.splits["test"][row - 1]),
         label,
@@ -135,7 +137,7 @@ def test_each_panel_can_have_its_own_order() -> None:
 
 def test_of_a_network_of_many_columns_the_truth_is_not_known() -> None:
     at = open_app("breast_cancer", "compare.py")
-    at.segmented_control(key="model").set_value("dnn").run()
+    at.selectbox(key="model").select("dnn").run()
     assert not at.exception
     assert "truth is not known" in texts(at)
     assert "off by" not in texts(at)
@@ -149,10 +151,10 @@ def test_of_a_network_of_many_columns_the_truth_is_not_known() -> None:
 
 def test_of_a_network_of_few_columns_every_combination_is_tried() -> None:
     at = open_app("gapminder", "compare.py")
-    at.segmented_control(key="model").set_value("dnn").run()
+    at.selectbox(key="model").select("dnn").run()
     assert not at.exception
     comparison, _ = found("gapminder", network=True)
-    off = measured(comparison, "network", "LIME", "error")
+    off = measured(comparison, "the neural network", "LIME", "error")
     said = texts(at)
     assert "every combination of them can be tried" in said
     assert f"LIME is off by **{100 * off:.1f} %**" in said

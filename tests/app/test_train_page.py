@@ -54,7 +54,7 @@ def test_every_page_says_that_an_own_table_has_no_model() -> None:
 
 def test_training_on_an_own_table_opens_every_page() -> None:
     at = own_table()
-    train(at, dnn=True, epochs=1)
+    train(at, models=["spam", "dnn"], epochs=1)
     labels = [metric.label for metric in at.metric]
     assert labels == [
         "SPAM: Accuracy on the test rows",
@@ -82,7 +82,7 @@ def test_a_second_model_stands_beside_the_first() -> None:
     orders = [load_model(run.fitted["spam"].path).order for run in done]
     assert orders == [2, 1]
     at.switch_page("views/interactions.py").run()
-    assert "trained with order 1" in at.info[0].value
+    assert "no pair terms" in at.info[0].value
 
 
 def test_a_built_in_table_gets_a_model_of_ones_own() -> None:
@@ -90,9 +90,9 @@ def test_a_built_in_table_gets_a_model_of_ones_own() -> None:
     before = at.metric[0].delta
     train(at, order=1)
     at.switch_page("views/interactions.py").run()
-    assert "trained with order 1" in at.info[0].value
+    assert "no pair terms" in at.info[0].value
     other = open_app("wine", "interactions.py")  # another visitor
-    assert not other.info or "order 1" not in other.info[0].value
+    assert not other.info or "no pair terms" not in other.info[0].value
     assert before
     assert len(charts(other)) == 2
 
