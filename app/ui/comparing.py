@@ -199,9 +199,9 @@ def bases(
         "shapley": f"the mean of its own scores over {n_rows:,} training rows",
         "pure": "its mean score if columns were independent of each other",
         "raw": (
-            "the constant that its tables are added to"
-            if own.method == "EBM"
-            else "its score where every column counts as zero"
+            "its score where every column counts as zero"
+            if own.method == "SPAM"  # whatever it is called: a polynomial
+            else "the constant that its tables are added to"
         ),
     }[own.view]
     whose = "" if same else f" by {literal(subject)}"

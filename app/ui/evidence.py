@@ -33,7 +33,7 @@ def reruns(dataset: str, unit: str) -> None:
             + (
                 " It measures named data sets only."
                 if is_own(dataset)
-                else f"\n\n`{evaluating.COMMAND}`"
+                else f"\n\n`{evaluating.COMMAND} --tables {dataset}`"
             )
         )
         return
