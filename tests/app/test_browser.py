@@ -152,3 +152,22 @@ def test_a_stakeholder_reads_the_model_and_one_prediction(page: Page) -> None:
         page.get_by_text(re.compile("SPAM's own columns")).inner_text()
     )
     other.close()
+
+    # how good all models are, and from the worst row back to its case
+    go(page, "Performance", "Performance")
+    expect(page.get_by_text(re.compile("RMSE .* on 348 test rows"))).to_be_visible()
+    expect(page.get_by_text(re.compile("chance"), exact=False).first).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(5)
+    worst = page.get_by_role("button", name=re.compile("Explain test row"))
+    row = worst.inner_text().split()[-1]
+    worst.click()
+    expect(page.get_by_role("heading", name="Explain a case")).to_be_visible()
+    expect(page.get_by_role("spinbutton")).to_have_value(row)
+
+    # a black box has no terms, which is said, and a click leads back
+    page.get_by_role("combobox", name="Model", exact=True).click()
+    page.get_by_role("option", name="Neural network").click()
+    expect(page.get_by_text(re.compile("is no glass box"))).to_be_visible()
+    expect(page).to_have_url(re.compile("model=Neural"))
+    page.get_by_role("button", name="Show SPAM on all pages").click()
+    expect(page.get_by_text(re.compile(r"Base .* = score"))).to_be_visible()
