@@ -101,6 +101,7 @@ VARIANTS = (
     Variant("linear", "Linear, order 1", "linear", {}, "Linear (Order 1)", _ZEROS),
     Variant("linear-2", "Linear, order 2", "linear-2", {}, "Linear (Order 2)", _ZEROS),
     Variant("nam", "NAM", "nam", {}, "NAM"),
+    Variant("nam-2", "NAM, order 2", "nam-2"),
     Variant("ebm", "EBM", "ebm", {}, "EBMs (Order 1)"),
     Variant("ebm-2", "EBM 3x", "ebm-2", {}, "EB2Ms (Order 2)"),
     Variant("xgboost", "XGBoost", "xgboost", {}, "XGBoost"),

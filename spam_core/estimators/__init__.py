@@ -4,6 +4,7 @@ from spam_core.estimators.cart import CARTClassifier, CARTRegressor
 from spam_core.estimators.dnn import DNNClassifier, DNNRegressor
 from spam_core.estimators.ebm import EBMClassifier, EBMRegressor
 from spam_core.estimators.linear import LinearClassifier, LinearRegressor
+from spam_core.estimators.na2m import NA2MClassifier, NA2MRegressor
 from spam_core.estimators.nam import NAMClassifier, NAMRegressor
 from spam_core.estimators.registry import MODELS, make_model
 from spam_core.estimators.spam import SPAMClassifier, SPAMRegressor
@@ -19,6 +20,8 @@ __all__ = [
     "EBMRegressor",
     "LinearClassifier",
     "LinearRegressor",
+    "NA2MClassifier",
+    "NA2MRegressor",
     "NAMClassifier",
     "NAMRegressor",
     "SPAMClassifier",

@@ -10,6 +10,7 @@ from spam_core.estimators.cart import CARTClassifier, CARTRegressor
 from spam_core.estimators.dnn import DNNClassifier, DNNRegressor
 from spam_core.estimators.ebm import EBMClassifier, EBMRegressor
 from spam_core.estimators.linear import LinearClassifier, LinearRegressor
+from spam_core.estimators.na2m import NA2MClassifier, NA2MRegressor
 from spam_core.estimators.nam import NAMClassifier, NAMRegressor
 from spam_core.estimators.spam import SPAMClassifier, SPAMRegressor
 from spam_core.estimators.xgboost_ import XGBoostClassifier, XGBoostRegressor
@@ -58,6 +59,7 @@ MODELS: dict[str, ModelEntry] = {
         "Linear (Order 2)", LinearRegressor, LinearClassifier, {"order": 2}
     ),
     "nam": ModelEntry("NAM", NAMRegressor, NAMClassifier),
+    "nam-2": ModelEntry("NA²M", NA2MRegressor, NA2MClassifier),
     "dnn": ModelEntry("DNN", DNNRegressor, DNNClassifier, glass_box=False),
     "ebm": ModelEntry("EBM", EBMRegressor, EBMClassifier),
     "ebm-2": ModelEntry("EB²M", EBMRegressor, EBMClassifier, {"interactions": "3x"}),

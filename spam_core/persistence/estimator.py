@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import TableEncoder
-from spam_core.estimators import cart, dnn, ebm, linear, nam, spam, xgboost_
+from spam_core.estimators import cart, dnn, ebm, linear, na2m, nam, spam, xgboost_
 from spam_core.persistence.parts import (
     named,
     read_array,
@@ -36,6 +36,8 @@ _CLASSES: dict[str, type] = {
         dnn.DNNClassifier,
         linear.LinearRegressor,
         linear.LinearClassifier,
+        na2m.NA2MRegressor,
+        na2m.NA2MClassifier,
         nam.NAMRegressor,
         nam.NAMClassifier,
         ebm.EBMRegressor,
