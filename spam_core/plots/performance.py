@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from spam_core.evaluation import Ranking
 
 _ROW = 44  # pixels a model
+# a legend at the bottom of the figure, under the title of the axis
+BELOW = {
+    "orientation": "h",
+    "x": 0.0,
+    "xanchor": "left",
+    "yref": "container",
+    "y": 0.0,
+    "yanchor": "bottom",
+}
 _DIRECTION = {"lower": "lower is better", "higher": "higher is better"}
 
 
@@ -217,7 +226,9 @@ def reruns(
         figure,
         title=theme.literal("Rerun with other seeds" if title is None else title),
         alt=f"{what} over seeds, {direction}: {told}.",
-        height=150 + _ROW * len(rows),
+        height=180 + _ROW * len(rows),
+        margin={"l": 10, "r": 10, "t": 48, "b": 84},
+        legend=BELOW,
     )
 
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from spam_core.plots import theme
 from spam_core.plots.method_lines import finite
+from spam_core.plots.performance import BELOW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 MOST_CLASSES = 30
 """Beyond this a matrix has cells that nobody can read."""
 
-_COUNTED = 12  # classes up to which a cell has room for its count as well
+_SHARED = 12  # classes up to which a cell has room for its share as well
+_COUNTED = 20  # classes up to which it has room for its count
 
 
 def confusion(found: Confusion, *, title: str | None = None) -> go.Figure:
@@ -62,8 +64,8 @@ def confusion(found: Confusion, *, title: str | None = None) -> go.Figure:
         y=axis,
         z=shares,
         text=text,
-        texttemplate="%{text}" if n <= MOST_CLASSES else None,
-        textfont={"size": 14 if n <= 5 else 11 if n <= _COUNTED else 9},
+        texttemplate="%{text}" if n <= _COUNTED else None,
+        textfont={"size": 14 if n <= 5 else 11 if n <= _SHARED else 9},
         customdata=[
             [[names[a], names[b], int(counts[a, b])] for b in range(n)]
             for a in range(n)
@@ -82,7 +84,7 @@ def confusion(found: Confusion, *, title: str | None = None) -> go.Figure:
                 "share of actual": "z",
             }
         },
-        **(theme.size_scale([1.0]) | {"zmax": 1.0}),
+        **theme.size_scale(shares.ravel().tolist()),
     )
     settings = {"type": "category", "categoryorder": "array", "categoryarray": axis}
     figure.update_xaxes(title="predicted", side="bottom", showgrid=False, **settings)
@@ -103,7 +105,7 @@ def confusion(found: Confusion, *, title: str | None = None) -> go.Figure:
 def _cell(count: int, share: float, n: int) -> str:
     if not np.isfinite(share):
         return ""
-    if n <= _COUNTED:
+    if n <= _SHARED:
         return f"<b>{count:,}</b><br>{share:.0%}"
     return f"{count:,}" if count else ""
 
@@ -258,8 +260,6 @@ def per_class(
         ),
         alt=f"Recall and precision of {len(shown)} classes. Least recall: {least}.",
         height=max(300, 150 + 24 * len(rows)),
-        margin={"l": 10, "r": 10, "t": 102 if left > 0 else 84, "b": 10},
-        legend={"orientation": "h", "x": 0, "y": -0.18, "yanchor": "top"}
-        if len(rows) < 8
-        else {"orientation": "h", "x": 0, "y": -0.08, "yanchor": "top"},
+        margin={"l": 10, "r": 10, "t": 102 if left > 0 else 84, "b": 84},
+        legend=BELOW,
     )

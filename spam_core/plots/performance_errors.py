@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from spam_core.plots import theme
+from spam_core.plots.performance import BELOW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +160,7 @@ def error_bins(
     )
     figure = go.Figure()
     for k, (column, name) in enumerate(
-        (("rmse", "RMSE"), ("mean_error", "mean residual (actual less predicted)"))
+        (("rmse", "RMSE"), ("mean_error", "mean residual"))
     ):
         amounts = [float(value) for value in bins[column]]
         meta = {
@@ -202,7 +203,8 @@ def error_bins(
         f"{theme.number(worst['to'])}.",
         note=theme.literal("Bins of about as many rows"),
         height=190 + theme.BAR_HEIGHT * len(names),
-        legend={"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top"},
+        margin={"l": 10, "r": 10, "t": 64, "b": 84},
+        legend=BELOW,
     )
 
 

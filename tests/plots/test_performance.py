@@ -154,7 +154,7 @@ def test_the_matrix_shows_shares_and_counts(n) -> None:
     found = confusion(n)
     figure = plots.confusion(found)
     assert_allclose(np.asarray(figure.data[0].z, float), found.shares)
-    assert (figure.data[0].texttemplate is None) == (n > 30)
+    assert (figure.data[0].texttemplate is None) == (n > 20)
     assert "<i>" not in "".join(figure.data[0].x)
     frame = plots.table(figure)
     assert frame["rows"].sum() == found.counts.sum()
