@@ -72,7 +72,8 @@ class Children:
             ``scores`` (metric -> number on the test rows), ``seconds`` of the fit,
             ``epochs`` (choosing the regularization included; 0 without any),
             ``memory_gb`` (peak of its largest process, interpreter and table
-            included); or ``note``, a sentence that says why there is nothing.
+            included); or ``note``, a sentence that says why there is nothing, and
+            ``failed`` if that was an accident and no refusal of the model.
         """
         environment = {**os.environ, **dict.fromkeys(_VARIABLES, str(job.threads))}
         child = subprocess.Popen(
@@ -87,7 +88,7 @@ class Children:
         assert child.stdout is not None
         self._running.add(child)
         if self.ended:  # in between
-            _end(child)
+            _kill(child)
         try:
             with contextlib.suppress(BrokenPipeError):
                 child.stdin.write(json.dumps(asdict(job)) + "\n")
@@ -102,19 +103,28 @@ class Children:
         if found:
             answer: dict[str, Any] = json.loads(found)
             return answer
-        return {"note": f"the process ended without an answer ({_ending(child)})"}
+        ending = _ending(child)
+        return {
+            "note": f"the process ended without an answer ({ending})",
+            "failed": True,
+        }
 
     def end(self) -> None:
         """End all that runs."""
         self.ended = True
         for child in list(self._running):
-            _end(child)
+            _kill(child)
+
+
+def _kill(child: subprocess.Popen[str]) -> None:
+    """Kill a child with what it started; none of it has anything to lose."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """End a child with what it started; none of it has anything to lose."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+    """Leave nothing of a child: neither processes nor open pipes."""
+    _kill(child)
     child.wait()
     for pipe in (child.stdin, child.stdout):
         if pipe is not None and not pipe.closed:
@@ -133,9 +143,11 @@ def _ending(child: subprocess.Popen[str]) -> str:
 
 def run(job: Job) -> dict[str, Any]:
     """Fit and score here; see `Children.measure`."""
-    from spam_core.benchmark.splits import load_split
-    from spam_core.estimators.fitting import ModelSpec, build, fit, score
-
+    try:
+        from spam_core.benchmark.splits import load_split
+        from spam_core.estimators.fitting import ModelSpec, build, fit, score
+    except ImportError as error:  # half an installation, or code that is being edited
+        return _failure(error)
     try:
         table = load_split(job.table, job.seed)
         known = build(ModelSpec(job.model), table).get_params(deep=False)
@@ -161,7 +173,11 @@ def run(job: Job) -> dict[str, Any]:
     except (ValueError, TypeError, OSError, ImportError) as error:  # as users see them
         return {"note": " ".join(str(error).split()) or type(error).__name__}
     except Exception as error:
-        return {"note": f"failed with {type(error).__name__}: {error}"}
+        return _failure(error)
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    return {"note": f"failed with {type(error).__name__}: {error}", "failed": True}
 
 
 def peak_memory() -> float:

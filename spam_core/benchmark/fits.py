@@ -123,25 +123,25 @@ def same_fit(one: Fit, other: Fit) -> bool:
 def is_known(fit: Fit, known: Sequence[Fit], limit: float) -> bool:
     """Whether a fit needn't be measured: it was, or its variant can't be.
 
-    A variant that ran over a limit once isn't tried with other seeds, but is tried
-    again with a higher limit.
+    A variant that was refused, or ran over a limit, isn't tried with other seeds; with
+    a higher limit it is. What failed is tried again, since that may pass.
 
     Examples
     --------
     >>> from spam_core.benchmark.variants import find_variants
     >>> fit, other = wanted(["wine"], find_variants(["nam"]), [0, 1])
-    >>> slow = {**fit, "note": "over the limit", "limit": 60}
+    >>> slow = {**fit, "note": "over the limit", "limit": 60, "failed": False}
     >>> is_known(other, [slow], limit=60), is_known(other, [slow], limit=90)
     (True, False)
     """
     for other in known:
-        if same_settings(fit, other):
-            if other["note"] is None and other["seed"] == fit["seed"]:
+        if not same_settings(fit, other) or other["failed"]:
+            continue
+        if other["note"] is None:
+            if other["seed"] == fit["seed"]:
                 return True
-            if other["note"] is not None and not (
-                other["note"].startswith("over the limit") and other["limit"] < limit
-            ):
-                return True
+        elif not other["note"].startswith("over the limit") or other["limit"] >= limit:
+            return True
     return False
 
 
@@ -198,7 +198,10 @@ def measure_fits(
             fit["stop_after"],
         )
         found = children.measure(job, plan.limit)
-        nothing = {"scores": None, "seconds": None, "memory_gb": None, "note": None}
+        nothing = {
+            **dict.fromkeys(("scores", "seconds", "memory_gb", "note")),
+            "failed": False,
+        }
         how = {
             "limit": plan.limit,
             "threads": plan.threads,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+
+import torch
 
 from spam_core.data.encoding import Scaling
 from spam_core.estimators.base import TabularEstimator
@@ -14,9 +15,19 @@ from spam_core.estimators.gradient import (
     Training,
 )
 from spam_core.estimators.spam import _SPAM
-from spam_core.models.networks import Units
+from spam_core.estimators.trees import check_numbers, check_share, dense_rows
+from spam_core.explain.record import record_training
+from spam_core.models.additive import AdditiveEnsemble
+from spam_core.models.networks import NeuralMap, Units
 from spam_core.training.config import Callback
-from spam_core.training.fit import Problem
+from spam_core.training.fit import (
+    Problem,
+    default_config,
+    initial_bias,
+    resolve_device,
+)
+from spam_core.training.loop import train
+from spam_core.training.regularization import CANDIDATES, regularize
 
 
 class _NAM(_SPAM):
@@ -28,6 +39,8 @@ class _NAM(_SPAM):
         *,
         units: Units = "relu",
         n_members: int = 8,
+        output_penalty: float = 0.0,
+        feature_dropout: float = 0.0,
         scaling: Scaling = "quantile",
         special_values: Mapping[str, Sequence[float]] | None = None,
         weight_decay: float = 0.0,
@@ -45,6 +58,8 @@ class _NAM(_SPAM):
         self.hidden_units = hidden_units
         self.units = units
         self.n_members = n_members
+        self.output_penalty = output_penalty
+        self.feature_dropout = feature_dropout
         self.scaling = scaling
         self.special_values = special_values
         self.weight_decay = weight_decay
@@ -71,13 +86,64 @@ class _NAM(_SPAM):
     # networks make every zero a number: the plain refusal, as of the trees
     _check_sparse = TabularEstimator._check_sparse
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_numbers(self, output_penalty=0)
+        check_share(self, "feature_dropout")
+
     def _train(
         self, problem: Problem, seed: int, offset: float, factor: float
     ) -> Training:
-        # each of several classes has shapes of its own
-        wide = copy.copy(self)
-        wide.n_subnets = problem.n_outputs
-        return _SPAM._train(wide, problem, seed, offset, factor)
+        device = resolve_device(self.device)
+        generator = torch.Generator().manual_seed(seed)
+        held = problem.held_out(self.n_members, self.validation_fraction, seed)
+        rows = dense_rows(problem.rows)
+        feature_map = NeuralMap(
+            problem.layout,
+            (1,),
+            self.n_members,
+            generator,
+            problem.n_outputs,  # each of several classes has shapes of its own
+            self.hidden_units or ((64, 64, 32) if self.units == "relu" else (1024,)),
+            self.units,
+        )
+        ensemble = AdditiveEnsemble(
+            feature_map,
+            self.n_members,
+            problem.n_outputs,
+            problem.marginals,
+            generator,
+            output_penalty=self.output_penalty,
+            feature_dropout=self.feature_dropout,
+        )
+        regularization = CANDIDATES["smooth"]
+        regularize(ensemble, [regularization] * self.n_members)
+        with torch.no_grad():
+            ensemble.bias.add_(torch.from_numpy(initial_bias(problem)).float())
+        ensemble.to(device)
+        if device.type != "cpu":
+            ensemble.generator = torch.Generator(device).manual_seed(seed)
+        config = default_config(
+            len(problem.target),
+            least_epochs=40 if problem.task == "regression" else 25,
+            learning_rate=(
+                0.003 if self.learning_rate == "auto" else self.learning_rate
+            ),
+            batch_size=self.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            weight_decay=self.weight_decay,
+        )
+        data = problem.training_data(held, device)
+        result = train(ensemble, data, config, generator, self.callbacks)
+        model = ensemble.freeze(torch.tensor([offset], dtype=torch.float64), factor)
+        record = record_training(model, rows, problem.layout.n_levels, problem.weight)
+        return Training(
+            model,
+            result.history,
+            result.validation_loss,
+            {"regularization_": regularization, "training_record_": record},
+        )
 
 
 _DOCUMENTATION = """{summary}
@@ -87,8 +153,9 @@ _DOCUMENTATION = """{summary}
     their sum. With several classes each has shapes of its own. It is trained, explained
     and saved as a SPAM is.
 
-    NOTE[DIFF]: the output penalty, dropout and feature dropout that the paper tunes for
-    its NAM aren't offered; the quadratic penalty of SPAM-Neural stands in their place.
+    NOTE[DIFF]: the dropout of hidden units that the paper tunes for its NAM isn't
+    offered, and its output penalty and feature dropout are off unless asked for: the
+    quadratic penalty of SPAM-Neural stands in their place.
 
     Parameters
     ----------
@@ -99,6 +166,10 @@ _DOCUMENTATION = """{summary}
     n_members : int, default=8
         Models trained side by side, each holding out other rows; their mean is the
         model, and their spread gives bands.
+    output_penalty : float, default=0.0
+        Weight of the mean square of the columns' terms in the loss.
+    feature_dropout : float, default=0.0
+        Probability that a column is left out for a row of a step.
     scaling : {{"quantile", "minmax", "maxabs", "none"}}, default="quantile"
         As in SPAM-Neural. Quantile and min-max clip values beyond the training range.
     special_values : mapping of column to list of numbers, optional

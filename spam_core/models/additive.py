@@ -1,4 +1,4 @@
-"""Networks of one column and of two while they are trained: a NAM of order 2."""
+"""Additive models while they are trained: a NAM, and one with networks of pairs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from spam_core.data.encoding import NUMBER, Encoded
-from spam_core.models.feature_maps import Layout
+from spam_core.data.encoding import NUMBER, Encoded, Marginals
+from spam_core.models.ensemble import SPAMEnsemble
+from spam_core.models.feature_maps import FeatureMap, Layout
 from spam_core.models.networks import BatchedLinear
 from spam_core.models.tables import Pair
 
@@ -127,6 +128,40 @@ class PairNetworks(nn.Module):
 
     def penalize(self, factor: Tensor) -> None:
         """Nothing: the outputs are penalised, and decay is the optimiser's."""
+
+
+class AdditiveEnsemble(SPAMEnsemble):
+    """A SPAM of order 1 while it is trained, its terms kept small or left out.
+
+    Parameters
+    ----------
+    feature_map, n_members, n_outputs, marginals, generator : see `SPAMEnsemble`
+    output_penalty, feature_dropout : see `PairNetworks`
+    """
+
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        n_members: int,
+        n_outputs: int,
+        marginals: Marginals | None,
+        generator: torch.Generator,
+        *,
+        output_penalty: float = 0.0,
+        feature_dropout: float = 0.0,
+    ) -> None:
+        super().__init__(feature_map, {}, n_members, n_outputs, marginals, generator)
+        self.output_penalty, self.feature_dropout = output_penalty, feature_dropout
+
+    def forward(self, rows: Encoded) -> Tensor:
+        """Scores of shape (n, M, C)."""
+        if not (self.training and (self.output_penalty or self.feature_dropout)):
+            return super().forward(rows)
+        weights = self.weights * self.scale.full(self.n_outputs)
+        outputs = self.feature_map.scores(rows, 1, weights).permute(2, 1, 0, 3)
+        kept = drop_terms(outputs, self.feature_dropout, self.generator)
+        scores = kept.sum(1).transpose(0, 1) + self.bias
+        return penalize_outputs(scores, outputs, self.output_penalty)
 
 
 def _networks(

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ def a_fit(**changes: Any) -> dict[str, Any]:
         "seconds": 2.0,
         "memory_gb": 0.5,
         "note": None,
+        "failed": False,
         "limit": 60.0,
         "threads": 1,
         "jobs": 1,
@@ -242,6 +244,25 @@ def test_a_measured_seed_takes_a_note_away() -> None:
     assert not is_known(a_fit(seed=2, label="EBM"), [slow], 60)
     kept = replace_fit([a_fit(seed=0), slow], a_fit(seed=2))
     assert [fit["seed"] for fit in kept] == [0, 2]
+
+
+def test_what_failed_is_tried_again(tmp_path: Path, monkeypatch) -> None:
+    broken = {"note": "the process ended without an answer (SIGKILL)", "failed": True}
+    monkeypatch.setattr(Children, "measure", lambda *_: broken)
+    (result,) = accuracy(tmp_path, ["diabetes"], ["cart"], [0]).results
+    assert "SIGKILL" in result["note"]
+    whole = {"scores": lower(55.0), "seconds": 1.0, "memory_gb": 0.1}
+    monkeypatch.setattr(Children, "measure", lambda *_: whole)
+    (result,) = accuracy(tmp_path, ["diabetes"], ["cart"], [0]).results
+    assert (result["note"], result["mean"]) == (None, 55.0)
+
+
+def test_a_child_that_is_killed_says_so(monkeypatch) -> None:
+    children = Children()
+    threading.Timer(1.0, children.end).start()
+    found = children.measure(Job("wine", "ebm-2"), limit=100)
+    assert found["failed"]
+    assert "SIGKILL" in found["note"]
 
 
 def test_the_file_of_another_benchmark_is_refused(tmp_path: Path) -> None:

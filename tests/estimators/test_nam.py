@@ -89,9 +89,46 @@ def test_classes_have_shapes_of_their_own() -> None:
     assert size[1] > 1e-4 * size[0]  # with one network they would be multiples
 
 
+def test_the_output_penalty_makes_terms_smaller() -> None:
+    frame, y = table(), target(table(), "regression")
+    free, held = (
+        NAMRegressor(**{**QUICK, "max_epochs": 20}, output_penalty=weight)
+        .fit(frame, y)
+        .explain_global("raw")
+        .importance.sum()
+        for weight in (0.0, 100.0)
+    )
+    assert held < 0.5 * free
+
+
+def test_feature_dropout_spreads_the_effect_over_columns_that_agree() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 400)
+    X = np.stack([x, x + 0.05 * rng.normal(size=400)], axis=1)
+    settings: dict[str, Any] = {**QUICK, "max_epochs": 20}
+    plain = NAMRegressor(**settings).fit(X, x)
+    spread = NAMRegressor(**settings, feature_dropout=0.5).fit(X, x)
+    sizes = [model.explain_global().sd for model in (plain, spread)]
+    shares = [size.min() / size.max() for size in sizes]
+    assert shares[1] > shares[0]
+    np.testing.assert_array_equal(spread.predict(X), spread.predict(X))
+
+
+def test_terms_that_are_summed_one_by_one_are_the_same_sum() -> None:
+    frame, y = table(), target(table(), "multiclass")
+    plain, told = (
+        make_model("nam", "multiclass", output_penalty=weight, **QUICK).fit(frame, y)
+        for weight in (0.0, 1e-12)
+    )
+    found = plain.decision_function(frame)
+    np.testing.assert_allclose(told.decision_function(frame), found, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"output_penalty": -1}, "output_penalty must be a number >= 0, got -1"),
+        ({"feature_dropout": 1.0}, "feature_dropout must be in [0, 1), got 1.0"),
         ({"units": "tanh"}, "units must be one of ['relu', 'exu'], got 'tanh'"),
         ({"hidden_units": 64}, "hidden_units must be positive integers, one a layer"),
         *COMMON_ERRORS,
