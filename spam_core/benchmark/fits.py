@@ -99,7 +99,7 @@ def wanted(
             "table": table,
             "label": variant.label,
             "model": variant.name,
-            "parameters": variant.parameters_for(table),
+            "parameters": dict(variant.parameters),
             "stop_after": None,
             "seed": seed,
             "spam_core": __version__,

@@ -26,8 +26,6 @@ TABLES = (
 )
 """Data sets that are measured unless others are named; reports keep this order."""
 
-_SPARSE_TABLES = frozenset({"newsgroups"})
-
 
 @dataclass(frozen=True)
 class Variant:
@@ -45,8 +43,6 @@ class Variant:
         Settings that differ from the model's defaults.
     paper : str or None
         What the paper calls it.
-    sparse : mapping
-        Settings for sparse tables, on top.
     """
 
     key: str
@@ -54,22 +50,7 @@ class Variant:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: str | None = None
-    sparse: Mapping[str, Any] = field(default_factory=dict)
 
-    def parameters_for(self, table: str) -> dict[str, Any]:
-        """Return the settings for a data set.
-
-        Examples
-        --------
-        >>> find_variants(["linear"])[0].parameters_for("newsgroups")
-        {'scaling': 'none'}
-        """
-        more = self.sparse if table in _SPARSE_TABLES else {}
-        return {**self.parameters, **more}
-
-
-# a scaling that keeps zeros at zero
-_ZEROS = {"scaling": "none"}
 
 VARIANTS = (
     Variant("spam", "SPAM, order 2", "spam"),
@@ -80,7 +61,6 @@ VARIANTS = (
         "spam-linear",
         {},
         "SPAM (Linear, Order 2)",
-        _ZEROS,
     ),
     Variant(
         "spam-linear-3",
@@ -88,7 +68,6 @@ VARIANTS = (
         "spam-linear",
         {"order": 3},
         "SPAM (Linear, Order 3)",
-        _ZEROS,
     ),
     Variant(
         "spam-neural",
@@ -98,8 +77,8 @@ VARIANTS = (
         "SPAM (Neural, Order 2)",
     ),
     Variant("nbm-spam", "NBM-SPAM, order 2", "nbm-spam"),
-    Variant("linear", "Linear, order 1", "linear", {}, "Linear (Order 1)", _ZEROS),
-    Variant("linear-2", "Linear, order 2", "linear-2", {}, "Linear (Order 2)", _ZEROS),
+    Variant("linear", "Linear, order 1", "linear", {}, "Linear (Order 1)"),
+    Variant("linear-2", "Linear, order 2", "linear-2", {}, "Linear (Order 2)"),
     Variant("nam", "NAM", "nam", {}, "NAM"),
     Variant("nam-2", "NAM, order 2", "nam-2"),
     Variant("ebm", "EBM", "ebm", {}, "EBMs (Order 1)"),
