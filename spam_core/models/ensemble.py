@@ -13,6 +13,8 @@ from spam_core.models.feature_maps import ColumnScale, FeatureMap
 from spam_core.models.polynomial import polynomial
 from spam_core.models.spam import SPAM
 
+_ROUNDING = 1e-3  # width of the bend in place of an absolute value's corner
+
 
 class SPAMEnsemble(nn.Module):
     """M polynomials over one encoder, trained together.
@@ -51,6 +53,7 @@ class SPAMEnsemble(nn.Module):
     scale_rest: Tensor
     penalty: Tensor
     penalty_lam: Tensor
+    variation: Tensor
 
     def __init__(
         self,
@@ -99,7 +102,7 @@ class SPAMEnsemble(nn.Module):
         self.register_buffer("column_means", means.float())
         ones = torch.ones(feature_map.n_columns, n_members)
         self.set_scale(ones, ones)
-        self.set_penalty(torch.zeros(n_members), torch.zeros(n_members))
+        self.set_penalty(*torch.zeros(3, n_members))
 
     @property
     def orders(self) -> tuple[int, ...]:
@@ -137,23 +140,38 @@ class SPAMEnsemble(nn.Module):
         )
         return lam * (mask < keep) / keep
 
-    def set_penalty(self, first: Tensor, rest: Tensor) -> None:
-        """Set each member's quadratic penalty, (M,): order 1's weights and the rest."""
+    def set_penalty(self, first: Tensor, rest: Tensor, variation: Tensor) -> None:
+        """Set each member's penalties, (M,) each.
+
+        Parameters
+        ----------
+        first, rest : Tensor of shape (M,)
+            On squares: of order 1's weights, and of all others.
+        variation : Tensor of shape (M,)
+            On absolute values of order 1's weights.
+        """
         width = self.weights.shape[2]
         index = torch.arange(width) < self.n_outputs
         by_column = torch.where(index, first[:, None], rest[:, None])
         self.register_buffer("penalty", by_column, persistent=False)
         self.register_buffer("penalty_lam", rest[:, None, None], persistent=False)
+        self.register_buffer("variation", variation[:, None], persistent=False)
 
     @torch.no_grad()
     def penalize(self, factor: Tensor) -> None:
-        """Add the penalty's gradient, times a factor for each member.
+        """Add the penalties' gradient, times a factor for each member.
 
         Parameters
         ----------
         factor : Tensor of shape (M,)
         """
         _add_product(self.weights, self.penalty * (2 * factor[:, None]))
+        if self.weights.grad is not None:
+            first = self.weights[:, :, : self.n_outputs]
+            # rounded at 0, where an absolute value has no gradient
+            sign = first * (first.square() + _ROUNDING**2).rsqrt()
+            gradient = self.weights.grad[:, :, : self.n_outputs]
+            gradient.addcmul_(sign, self.variation * factor[:, None])
         for lam in self.lam.values():
             _add_product(lam, self.penalty_lam * (2 * factor[:, None, None]))
 

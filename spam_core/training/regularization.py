@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from spam_core.models.ensemble import SPAMEnsemble
 
@@ -18,28 +17,34 @@ class Regularization:
 
     Attributes
     ----------
-    shape_smoothness, basis_smoothness : float
-        Numeric columns are scaled by ``min(1, 16 / K) ** smoothness`` at order 1 and
-        above it; finer knots then take shorter steps and a dearer penalty.
-    shape_penalty, basis_penalty : float
-        Quadratic penalty on order 1's weights, and on bases and lambda, divided by the
-        number of rows.
+    shape_variation : float
+        Penalty on the sum of absolute weights of order 1, divided by the number of
+        rows. With the spline map that sum is the shapes' total variation: steep where
+        the rows ask for it, flat elsewhere (Tibshirani 2014, "Adaptive piecewise
+        polynomial estimation via trend filtering").
+    shape_penalty : float
+        Quadratic penalty on order 1's weights, divided by the number of rows.
     shape_speed : float
-        Step length at order 1 as a multiple of the learning rate.
+        Step length at order 1 as a multiple of the learning rate; jumps need long ones.
+    basis_smoothness : float
+        Numeric columns of the bases are scaled by ``min(1, 16 / K) ** smoothness``;
+        finer knots then take shorter steps and a dearer penalty.
+    basis_penalty : float
+        Quadratic penalty on bases and lambda, divided by the number of rows.
     """
 
-    shape_smoothness: float = 0.5
-    basis_smoothness: float = 0.5
-    shape_penalty: float = 0.3
-    basis_penalty: float = 10.0
+    shape_variation: float = 10.0
+    shape_penalty: float = 0.03
     shape_speed: float = 1.0
+    basis_smoothness: float = 1.0
+    basis_penalty: float = 10.0
 
 
 CANDIDATES: dict[str, Regularization] = {
-    "light": Regularization(0.0, 0.5, 0.1, 10.0, 5.0),
-    "rough": Regularization(0.5, 0.25, 0.3, 10.0, 1.0),
-    "smooth": Regularization(0.5, 1.0, 0.3, 10.0, 1.0),
-    "strong": Regularization(1.0, 1.0, 10.0, 50.0, 1.0),
+    "light": Regularization(shape_variation=0.6, shape_speed=5.0),
+    "rough": Regularization(basis_smoothness=0.0),
+    "smooth": Regularization(),
+    "strong": Regularization(shape_variation=5.0, basis_penalty=50.0),
 }
 """What ``regularization="auto"`` tries; names are accepted as they are."""
 
@@ -59,16 +64,14 @@ def regularize(ensemble: SPAMEnsemble, choices: list[Regularization]) -> None:
     ratio[feature_map.n_numeric :] = 1.0
     if not feature_map.centred:  # only a spline has a column a cell
         ratio[:] = 1.0
-
-    def columns(values: list[float]) -> Tensor:
-        return torch.stack([ratio**value for value in values], dim=1)
-
     speed = torch.tensor([choice.shape_speed for choice in choices])
-    first = columns([choice.shape_smoothness for choice in choices]) * speed
-    rest = columns([choice.basis_smoothness for choice in choices])
-    ensemble.set_scale(first, rest)
+    smoothness = torch.tensor([choice.basis_smoothness for choice in choices])
+    ensemble.set_scale(
+        speed.expand(len(ratio), -1), ratio[:, None] ** smoothness[None, :]
+    )
     # in units of the rescaled parameter, so that speed changes the step alone
     ensemble.set_penalty(
         torch.tensor([choice.shape_penalty for choice in choices]) * speed**2,
         torch.tensor([choice.basis_penalty for choice in choices]),
+        torch.tensor([choice.shape_variation for choice in choices]) * speed,
     )

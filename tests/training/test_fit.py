@@ -125,17 +125,17 @@ def test_scales_and_penalties_of_candidates() -> None:
     ensemble = SPAMEnsemble(
         SplineMap(layout, marginals), {2: 4}, 2, 1, marginals, generator
     )
-    choice = Regularization(1.0, 0.5, 0.3, 10.0, 5.0)
+    choice = Regularization(4.0, 0.3, 5.0, 0.5, 10.0)
     regularize(ensemble, [choice, CANDIDATES["light"]])
     owner = ensemble.feature_map.feature_of_column
     first, rest = ensemble.scale_first[:, 0, 0], ensemble.scale_rest[:, 0, 0]
-    assert set(first[owner == 0].tolist()) == {5 * 0.25}  # 16 of 64 cells
-    assert set(rest[owner == 0].tolist()) == {0.5}
+    assert set(first.tolist()) == {5.0}
+    assert set(rest[owner == 0].tolist()) == {0.5}  # 16 of 64 cells
     for i in (1, 2):  # 16 cells are the reference; levels aren't scaled
-        assert set(first[owner == i].tolist()) == {5.0}
         assert set(rest[owner == i].tolist()) == {1.0}
     torch.testing.assert_close(ensemble.penalty[0], torch.tensor([7.5, *[10.0] * 4]))
     assert ensemble.penalty_lam[0].item() == 10
+    assert ensemble.variation[0].item() == 20  # of weights in steps of 5
     linear = SPAMEnsemble(LinearMap(layout), {2: 4}, 1, 1, marginals, generator)
     regularize(linear, [dataclasses.replace(choice, shape_speed=1.0)])
     assert (linear.scale_first == 1).all()
