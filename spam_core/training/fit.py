@@ -176,6 +176,8 @@ def _candidates(settings: SPAMSettings) -> list[Regularization]:
         return [settings.regularization]
     if settings.feature_map in ("neural", "basis"):
         return [CANDIDATES["smooth"]]  # networks are dear, and smooth by themselves
+    if settings.feature_map == "linear":  # has no knots whose smoothness could differ
+        return [choice for name, choice in CANDIDATES.items() if name != "rough"]
     return list(CANDIDATES.values())
 
 

@@ -31,6 +31,9 @@ class Regularization:
         finer knots then take shorter steps and a dearer penalty.
     basis_penalty : float
         Quadratic penalty on bases and lambda, divided by the number of rows.
+    basis_speed : float
+        Step length and initial size of the bases, as a multiple; lambda is then held
+        down by its square.
     """
 
     shape_variation: float = 10.0
@@ -38,12 +41,14 @@ class Regularization:
     shape_speed: float = 1.0
     basis_smoothness: float = 1.0
     basis_penalty: float = 10.0
+    basis_speed: float = 1.0
 
 
 CANDIDATES: dict[str, Regularization] = {
     "light": Regularization(shape_variation=0.6, shape_speed=5.0),
     "rough": Regularization(basis_smoothness=0.0),
     "smooth": Regularization(),
+    "swift": Regularization(basis_speed=2.0),
     "strong": Regularization(shape_variation=5.0, basis_penalty=50.0),
 }
 """What ``regularization="auto"`` tries; names are accepted as they are."""
@@ -66,12 +71,13 @@ def regularize(ensemble: SPAMEnsemble, choices: list[Regularization]) -> None:
         ratio[:] = 1.0
     speed = torch.tensor([choice.shape_speed for choice in choices])
     smoothness = torch.tensor([choice.basis_smoothness for choice in choices])
+    rest = torch.tensor([choice.basis_speed for choice in choices])
     ensemble.set_scale(
-        speed.expand(len(ratio), -1), ratio[:, None] ** smoothness[None, :]
+        speed.expand(len(ratio), -1), rest * ratio[:, None] ** smoothness
     )
     # in units of the rescaled parameter, so that speed changes the step alone
     ensemble.set_penalty(
         torch.tensor([choice.shape_penalty for choice in choices]) * speed**2,
-        torch.tensor([choice.basis_penalty for choice in choices]),
+        torch.tensor([choice.basis_penalty for choice in choices]) * rest**2,
         torch.tensor([choice.shape_variation for choice in choices]) * speed,
     )
