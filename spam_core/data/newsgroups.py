@@ -12,6 +12,7 @@ from scipy import sparse
 
 from spam_core.data.catalogue import DatasetInfo
 from spam_core.data.readers import read_table
+from spam_core.data.sparse import NamedCSR
 from spam_core.data.splits import official_split
 from spam_core.data.table import Table
 
@@ -44,9 +45,11 @@ def newsgroups_table(
         vectorizer.transform([documents[i] for i in later]),
     )
     order = np.argsort(np.concatenate([earlier, later]))
+    words = tuple(map(str, vectorizer.get_feature_names_out()))
+    X = NamedCSR(sparse.vstack(parts, format="csr")[order], feature_names=words)
     return Table(
         name=info.name,
-        X=sparse.vstack(parts, format="csr")[order],
+        X=X,
         y=labels.rename(info.target),
         task=info.task,
         target=info.target,
@@ -55,7 +58,7 @@ def newsgroups_table(
         licence=info.licence,
         splits=official_split(train, labels.to_numpy()),
         split_note=info.split_note,
-        feature_names=tuple(map(str, vectorizer.get_feature_names_out())),
+        feature_names=words,
         dropped={"doc_id": "identifies the row", "target": "the label as a number"},
         texts=texts,
         resplittable=False,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,10 @@ from torch import Tensor
 
 from spam_core.data.columns import check_not_empty, check_width
 from spam_core.data.encoded import NUMBER, Encoded
-from spam_core.data.feature import Feature
-
-SparseScaling = Literal["maxabs", "none"]
-SPARSE_SCALINGS: tuple[SparseScaling, ...] = ("maxabs", "none")
-"""Scalings that keep 0 at 0."""
+from spam_core.data.feature import Feature, Scaling
 
 _MOST_DENSE = 5_000  # columns up to which a few rows may be written out
+_LEAST_ROWS = 2  # that a column isn't 0 in, or it gets no weight
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,24 @@ class SparseRows:
         """Nothing: every cell of a sparse table is a number."""
         return torch.zeros(0, self.n_features, dtype=torch.bool)
 
+    def take(self, features: Tensor) -> Tensor:
+        """Write out some columns: (n, m).
+
+        Examples
+        --------
+        >>> rows = SparseEncoder().fit_transform([[0.0, 4.0, 1.0], [5.0, 2.0, 0.0]])
+        >>> rows.take(torch.tensor([1, 2])).tolist()
+        [[4.0, 1.0], [2.0, 0.0]]
+        """
+        place = torch.full((self.n_features,), -1)
+        place[features] = torch.arange(len(features))
+        column = place[self.columns]
+        wanted = column >= 0
+        row = torch.arange(len(self)).repeat_interleave(self.start.diff())
+        values = self.values.new_zeros(len(self), len(features))
+        values[row[wanted], column[wanted]] = self.values[wanted]
+        return values
+
     def dense(self) -> Encoded:
         """Write the rows out.
 
@@ -91,13 +107,62 @@ class SparseRows:
         return Encoded(values, codes)
 
 
-class SparseEncoder:
-    """Scale the columns of a sparse table, keeping zeros.
+class NamedCSR(sp.csr_matrix):  # type: ignore[misc]
+    """A sparse table whose columns have names, such as words.
+
+    Rows taken from it keep the names. Estimators take the names from it, so that their
+    explanations say ``("hockey",)`` instead of ``("x812",)``.
 
     Parameters
     ----------
-    scaling : {"maxabs", "none"}
-        Divide each column by its largest absolute value, or by nothing.
+    *args, **kwargs
+        As for ``scipy.sparse.csr_matrix``.
+    feature_names : sequence of str, optional
+        One for each column, all different.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer names than columns, or one comes twice.
+
+    Examples
+    --------
+    >>> table = NamedCSR([[0.0, 2.0], [1.0, 0.0]], feature_names=["ice", "puck"])
+    >>> table[1:].feature_names
+    ('ice', 'puck')
+    """
+
+    def __init__(
+        self, *args: Any, feature_names: Sequence[str] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.feature_names: tuple[str, ...] | None = None
+        if feature_names is not None:
+            self.feature_names = _checked_names(feature_names, self.shape[1])
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        rows_alone = not isinstance(key, tuple)
+        if rows_alone and isinstance(found, NamedCSR):
+            found.feature_names = self.feature_names
+        return found
+
+
+class SparseEncoder:
+    """Scale a sparse table, keeping zeros.
+
+    Parameters
+    ----------
+    scaling : {"quantile", "minmax", "maxabs", "none"}
+        The first two would move 0. Instead they divide the whole table by one number,
+        the root mean square of the cells that aren't 0: such cells are then about 1,
+        whatever the weighting of words, and rare words stay as heavy as it made them.
+        "maxabs" divides each column by its largest absolute value.
+
+    Notes
+    -----
+    A column that isn't 0 in a single row says nothing about other rows, so it gets no
+    weight: of the words of a corpus that is more than half.
 
     Examples
     --------
@@ -110,8 +175,9 @@ class SparseEncoder:
     marginals = None
     named = False
 
-    def __init__(self, scaling: SparseScaling = "none") -> None:
+    def __init__(self, scaling: Scaling = "none") -> None:
         self.scaling = scaling
+        self.size = 1.0
 
     def fit_transform(
         self,
@@ -127,22 +193,58 @@ class SparseEncoder:
         """
         table = _as_csr(X)
         check_not_empty(table.shape)
-        self.set_largest(np.asarray(abs(table).max(axis=0).todense()).ravel())
+        largest = np.asarray(abs(table).max(axis=0).todense()).ravel()
+        n_rows = np.bincount(table.indices, minlength=table.shape[1])
+        largest[n_rows < _LEAST_ROWS] = 0.0
+        size = 1.0
+        if self.scaling in ("quantile", "minmax") and len(table.data):
+            size = float(np.sqrt(np.mean(table.data**2))) or 1.0
+        self.set_columns(largest, size, getattr(X, "feature_names", None))
         return self.transform(table)
 
-    def set_largest(self, largest: NDArray[np.float64]) -> None:
-        """Set the columns from their largest absolute values, (d,)."""
-        self.largest = largest
+    def set_columns(
+        self,
+        largest: NDArray[np.float64],
+        size: float = 1.0,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Set what was fitted.
+
+        Parameters
+        ----------
+        largest : ndarray of shape (d,)
+            Largest absolute value of each column; 0 for one without a weight.
+        size : float
+            What the whole table is divided by.
+        names : sequence of str, optional
+            Without them columns are called ``x0, x1, ...``.
+        """
+        self.largest, self.size = largest, size
+        self.named = names is not None
+        if names is None:
+            names = [f"x{i}" for i in range(len(largest))]
         self.features = tuple(
-            Feature(f"x{i}", "numeric", knots=np.array([0.0, size]), scale=float(size))
-            if size > 0
-            else Feature(f"x{i}", "constant")
-            for i, size in enumerate(largest)
+            Feature(name, "numeric", knots=np.array([0.0, most]), scale=most)
+            if most > 0
+            else Feature(name, "constant")
+            for name, most in zip(names, largest.tolist(), strict=True)
+        )
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Name the columns.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer names than columns, or one comes twice.
+        """
+        self.set_columns(
+            self.largest, self.size, _checked_names(names, len(self.largest))
         )
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Made-up names ``x0, x1, ...``: a sparse matrix has none."""
+        """The table's names, or made-up ones: ``x0, x1, ...``."""
         return tuple(feature.name for feature in self.features)
 
     def transform(self, X: Any) -> SparseRows:
@@ -150,25 +252,43 @@ class SparseEncoder:
         table = _as_csr(X)
         width = len(self.features)
         check_width(table.shape[1], width)
-        values = table.data
-        if self.scaling == "maxabs":
-            scale = np.where(self.largest > 0, self.largest, 1.0)
-            values = values / scale[table.indices]
         return SparseRows(
             torch.from_numpy(table.indptr.astype(np.int64)),
             torch.from_numpy(table.indices.astype(np.int64)),
-            torch.from_numpy(values),
+            torch.from_numpy(table.data / self._scale(table.indices)),
             width,
         )
 
     def align(self, X: Any) -> pd.DataFrame:
         """Return rows as a labelled frame, for a table that isn't wide."""
-        frame: pd.DataFrame = pd.DataFrame(
-            self.transform(X).dense().values.numpy(), columns=list(self.feature_names)
+        values = self.transform(X).dense().values.numpy()
+        scale = self._scale(np.arange(len(self.features)))
+        return pd.DataFrame(values * scale, columns=list(self.feature_names))
+
+    def to_user(
+        self, values: NDArray[np.float64], columns: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Undo the scaling of some cells, given the column of each."""
+        scaled: NDArray[np.float64] = values * self._scale(columns)
+        return scaled
+
+    def _scale(self, columns: NDArray[Any]) -> Any:
+        if self.scaling != "maxabs":
+            return self.size
+        return np.where(self.largest > 0, self.largest, 1.0)[columns]
+
+
+def _checked_names(names: Sequence[str], width: int) -> tuple[str, ...]:
+    """Return names as text, one a column and all different."""
+    checked = tuple(map(str, names))
+    if len(checked) != width:
+        raise ValueError(
+            f"Expected a name for each of {width:,} columns, got {len(checked):,}"
         )
-        if self.scaling == "maxabs":
-            frame = frame * np.where(self.largest > 0, self.largest, 1.0)
-        return frame
+    twice = len(checked) - len(set(checked))
+    if twice:
+        raise ValueError(f"Expected different names, got {twice:,} more than once")
+    return checked
 
 
 def _as_csr(X: Any) -> Any:

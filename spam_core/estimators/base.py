@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from spam_core.data.columns import as_frame, check_not_empty, check_width
 from spam_core.data.encoding import Encoded, TableEncoder
-from spam_core.data.sparse import SparseEncoder, SparseRows
+from spam_core.data.sparse import NamedCSR, SparseEncoder, SparseRows
 from spam_core.data.telling import warn_caller
 from spam_core.training.losses import Task
 
@@ -51,7 +51,7 @@ class TabularEstimator(BaseEstimator):
         if sp.issparse(X):
             self._check_sparse()
             check_not_empty(X.shape)
-            return sp.csr_matrix(X)
+            return X if isinstance(X, NamedCSR) else sp.csr_matrix(X)
         frame = as_frame(X)[0]
         check_not_empty(frame.shape)
         return frame

@@ -5,16 +5,23 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.sparse import SparseEncoder
 from spam_core.estimators.gradient import GradientEstimator
 from spam_core.explain.explanation import GlobalExplanation, LocalExplanation
-from spam_core.explain.glassbox import LocalView, explain_global, explain_local
+from spam_core.explain.glassbox import (
+    LocalView,
+    check_request,
+    explain_global,
+    explain_local,
+)
 from spam_core.explain.record import TrainingRecord
 from spam_core.explain.spectrum import Metric, Spectrum, spectrum_of, truncate
 from spam_core.explain.terms import View
+from spam_core.explain.words import explain_global_words, explain_words
 from spam_core.models.spam import SPAM
 
 
@@ -25,10 +32,13 @@ class GlassBoxEstimator(GradientEstimator):
     ----------
     training_record_ : TrainingRecord or None
         Sizes of terms over the training rows.
+    column_moments_ : dict of order to ndarray of shape (order, d)
+        Of a model of a sparse table: what its explanations need of the training rows.
     """
 
     model_: SPAM
     training_record_: TrainingRecord | None
+    column_moments_: dict[int, NDArray[np.float64]] = {}  # noqa: RUF012 - never changed
 
     def explain_local(
         self,
@@ -65,6 +75,25 @@ class GlassBoxEstimator(GradientEstimator):
             If columns are missing, the view is unknown, `top` isn't positive, or there
             is a background for another view.
         """
+        check_is_fitted(self)
+        if isinstance(self.encoder_, SparseEncoder) and view != "shapley":
+            check_request(view, top, self._background_rows(background))
+            return explain_words(
+                self.model_,
+                self.encoder_,
+                X,
+                self.column_moments_,
+                classes=self._classes(),
+                target=self.target_name_,
+                view=view,
+                top=top,
+            )
+        if isinstance(self.encoder_, SparseEncoder) and background is None:
+            raise ValueError(
+                "Shapley values of a sparse model need a background table of rows; or "
+                'take view="pure", whose terms a ledger shares among their columns '
+                '(unit="feature").'
+            )
         rows = self._dense_rows(X)
         return explain_local(
             self.model_,
@@ -93,14 +122,18 @@ class GlassBoxEstimator(GradientEstimator):
         Raises
         ------
         ValueError
-            If the model was fitted to a sparse table, whose distribution isn't kept.
+            If the view is unknown, or a model of a sparse table was truncated.
         """
         check_is_fitted(self)
         if isinstance(self.encoder_, SparseEncoder):
-            raise ValueError(
-                "explain_global needs the training distribution of each column, which "
-                "a model of a sparse table doesn't keep; its rows can be explained by "
-                'explain_local(X, view="raw").'
+            return explain_global_words(
+                self.model_,
+                self.encoder_,
+                self.column_moments_,
+                classes=self._classes(),
+                target=self.target_name_,
+                view=view,
+                record=self.training_record_,
             )
         return explain_global(
             self.model_,
@@ -169,8 +202,18 @@ class GlassBoxEstimator(GradientEstimator):
     def saved_arrays(self) -> dict[str, NDArray[Any]]:
         """Sizes of terms over the training rows, and where pairs have rows."""
         record = self.training_record_
-        return {} if record is None else dict(record.to_arrays())
+        arrays: dict[str, NDArray[Any]] = {}
+        if record is not None:
+            arrays.update(record.to_arrays())
+        for order, moments in self.column_moments_.items():
+            arrays[f"moments_{order}"] = moments
+        return arrays
 
     def restore_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take back what `saved_arrays` gave."""
         self.training_record_ = TrainingRecord.from_arrays(arrays) if arrays else None
+        self.column_moments_ = {
+            int(name.removeprefix("moments_")): moments
+            for name, moments in arrays.items()
+            if name.startswith("moments_")
+        }

@@ -113,7 +113,8 @@ class EncodedEstimator(TabularEstimator):
         weight = weight / weight.mean()
         encoder = self._make_encoder(sparse=issparse(frame))
         rows = encoder.fit_transform(frame, weight)
-        encoder.named = hasattr(X, "columns")
+        if isinstance(encoder, TableEncoder):
+            encoder.named = hasattr(X, "columns")
         offset, factor = 0.0, 1.0
         if labels is None:
             offset, factor = _standardisation(target, weight)

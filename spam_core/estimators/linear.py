@@ -10,7 +10,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.encoding import SCALINGS, Scaling, TableEncoder
-from spam_core.data.sparse import SPARSE_SCALINGS, SparseEncoder, SparseRows
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.glassbox import GlassBoxEstimator
 from spam_core.estimators.gradient import (
     GradientClassifier,
@@ -19,6 +19,7 @@ from spam_core.estimators.gradient import (
     is_integer,
     is_number,
 )
+from spam_core.estimators.sparse import train_sparse
 from spam_core.explain.record import record_training
 from spam_core.models.feature_maps import LinearMap
 from spam_core.models.quadratic import QuadraticEnsemble, Standardisation
@@ -30,6 +31,7 @@ from spam_core.training.fit import (
     resolve_device,
 )
 from spam_core.training.loop import train
+from spam_core.training.sparse import SparseSettings, sparse_config
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 """What ``l2="auto"`` tries."""
@@ -93,19 +95,19 @@ class _Linear(GlassBoxEstimator):
         return tags
 
     def _keeps_zeros(self) -> bool:
-        return self.order == 1 and self.scaling in SPARSE_SCALINGS
+        return self.order == 1
 
     def _check_sparse(self) -> None:
         if not self._keeps_zeros():
             raise TypeError(
-                f"A sparse matrix needs order=1 and scaling in {list(SPARSE_SCALINGS)},"
-                f" which keep 0 at 0; got order={self.order!r} and "
-                f"scaling={self.scaling!r}. Or pass a dense table (X.toarray())."
+                f"A sparse matrix needs order=1, got order={self.order!r}: products of "
+                "its columns would be a full matrix. Or pass a dense table "
+                "(X.toarray())."
             )
 
     def _make_encoder(self, sparse: bool) -> TableEncoder | SparseEncoder:
         if sparse:
-            return SparseEncoder(self.scaling)  # type: ignore[arg-type]
+            return SparseEncoder(self.scaling)
         return TableEncoder(
             scaling=self.scaling,
             special_values=self.special_values,
@@ -115,6 +117,8 @@ class _Linear(GlassBoxEstimator):
     def _train(
         self, problem: Problem, seed: int, offset: float, factor: float
     ) -> Training:
+        if isinstance(problem.rows, SparseRows):
+            return self._train_sparse(problem, seed, offset, factor)
         held = problem.held_out(self.n_members, self.validation_fraction, seed)
         strengths = STRENGTHS if self.l2 == "auto" else (float(self.l2),)
         if len(strengths) > 1 and not held.any():
@@ -160,16 +164,40 @@ class _Linear(GlassBoxEstimator):
         first = result.group * self.n_members
         kept = slice(first, first + self.n_members)
         model = ensemble.freeze(problem.marginals, offset, factor, kept)
-        record = None
-        if not isinstance(problem.rows, SparseRows):
-            levels = problem.layout.n_levels
-            record = record_training(model, problem.rows, levels, problem.weight)
+        levels = problem.layout.n_levels
+        record = record_training(model, problem.rows, levels, problem.weight)
         return Training(
             model,
             result.history,
             result.validation_loss,
             {"l2_": strengths[result.group], "training_record_": record},
         )
+
+    def _train_sparse(
+        self, problem: Problem, seed: int, offset: float, factor: float
+    ) -> Training:
+        l2 = 0.0 if self.l2 == "auto" else float(self.l2)
+        settings = SparseSettings(
+            ranks={},
+            n_members=self.n_members,
+            input_dropout=None if self.l2 == "auto" else 0.0,
+            validation_fraction=self.validation_fraction,
+            l2=l2,
+            rescale=False,
+        )
+        config = sparse_config(
+            len(problem.target),
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            weight_decay=self.weight_decay,
+            l1=self.l1,
+        )
+        training = train_sparse(
+            problem, settings, config, seed, self.callbacks, offset, factor
+        )
+        return training._replace(attributes={**training.attributes, "l2_": l2})
 
     @property
     def n_parameters_(self) -> int:
@@ -217,13 +245,15 @@ _DOCUMENTATION = """{summary}
     l2 : float or "auto"
         Quadratic penalty on the weights of standardised columns, divided by the number
         of rows. Auto compares 0.1, 1, 10, 100 and 1000 by the members' held-out
-        rows.
+        rows; for a sparse table it is 0, and a share of cells to leave out of each step
+        is chosen instead.
     n_members : int, default=4
         Models trained side by side, each holding out other rows; their mean is one
         model of the same form, and their spread gives bands.
     scaling : {{"minmax", "quantile", "maxabs", "none"}}, default="minmax"
         Quantile and min-max clip values beyond the training range. A sparse table
-        needs order 1 and one of the others.
+        needs order 1 and keeps its zeros: there these two divide all of it by the root
+        mean square of the cells that aren't 0.
     special_values : mapping of column to list of numbers, optional
         Codes that aren't quantities; each becomes a level.
     weight_decay : float, default=0.0
@@ -247,6 +277,8 @@ _DOCUMENTATION = """{summary}
     ----------
     l2_ : float
         The strength chosen, or given.
+    input_dropout_ : float
+        After a fit to a sparse table: the share of cells that steps left out.
 
     Notes
     -----

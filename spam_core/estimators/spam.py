@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.encoding import SCALINGS, Scaling, TableEncoder
-from spam_core.data.sparse import SPARSE_SCALINGS, SparseEncoder, SparseRows
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.glassbox import GlassBoxEstimator
 from spam_core.estimators.gradient import (
     GradientClassifier,
@@ -16,6 +16,7 @@ from spam_core.estimators.gradient import (
     Training,
     is_integer,
 )
+from spam_core.estimators.sparse import train_sparse
 from spam_core.explain.record import record_training
 from spam_core.models.feature_maps import FEATURE_MAPS, FeatureMapName
 from spam_core.models.networks import Units
@@ -29,6 +30,7 @@ from spam_core.training.fit import (
     resolve_device,
 )
 from spam_core.training.regularization import CANDIDATES, Regularization
+from spam_core.training.sparse import SparseSettings, sparse_config
 
 
 class _SPAM(GlassBoxEstimator):
@@ -147,20 +149,26 @@ class _SPAM(GlassBoxEstimator):
         return tags
 
     def _keeps_zeros(self) -> bool:
-        return self.feature_map == "linear" and self.scaling in SPARSE_SCALINGS
+        return self.feature_map == "linear" and not self.nonnegative
 
     def _check_sparse(self) -> None:
+        if self._keeps_zeros() and self.regularization != "auto":
+            raise TypeError(
+                'A sparse matrix needs regularization="auto", which chooses how many '
+                "cells a step leaves out; the named ones smooth shapes, got "
+                f"{self.regularization!r}. Or pass a dense table (X.toarray())."
+            )
         if not self._keeps_zeros():
             raise TypeError(
-                f'A sparse matrix needs feature_map="linear" and scaling in '
-                f"{list(SPARSE_SCALINGS)}, which keep 0 at 0; got "
-                f"feature_map={self.feature_map!r} and scaling={self.scaling!r}. Or "
-                "pass a dense table (X.toarray())."
+                'A sparse matrix needs feature_map="linear", which keeps 0 at 0, and '
+                f"nonnegative=False; got feature_map={self.feature_map!r} and "
+                f"nonnegative={self.nonnegative!r}. Or pass a dense table "
+                "(X.toarray())."
             )
 
     def _make_encoder(self, sparse: bool) -> TableEncoder | SparseEncoder:
         if sparse:
-            return SparseEncoder(self.scaling)  # type: ignore[arg-type]
+            return SparseEncoder(self.scaling)
         return TableEncoder(
             self.n_knots,
             self.scaling,
@@ -189,6 +197,8 @@ class _SPAM(GlassBoxEstimator):
     def _train(
         self, problem: Problem, seed: int, offset: float, factor: float
     ) -> Training:
+        if isinstance(problem.rows, SparseRows):
+            return self._train_sparse(problem, seed, offset, factor)
         learning_rate = self.learning_rate
         if learning_rate == "auto":
             if self.feature_map in ("neural", "basis"):
@@ -215,16 +225,37 @@ class _SPAM(GlassBoxEstimator):
             offset,
             factor,
         )
-        record = None
-        if not isinstance(problem.rows, SparseRows):
-            record = record_training(
-                fitted.model, problem.rows, problem.layout.n_levels, problem.weight
-            )
+        record = record_training(
+            fitted.model, problem.rows, problem.layout.n_levels, problem.weight
+        )
         return Training(
             fitted.model,
             fitted.history,
             fitted.validation_loss,
             {"regularization_": fitted.regularization, "training_record_": record},
+        )
+
+    def _train_sparse(
+        self, problem: Problem, seed: int, offset: float, factor: float
+    ) -> Training:
+        settings = SparseSettings(
+            ranks=self._ranks(),
+            n_members=self.n_members,
+            validation_fraction=self.validation_fraction,
+            shared_bases=self.shared_bases,
+            basis_dropout=self.basis_dropout,
+        )
+        config = sparse_config(
+            len(problem.target),
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            weight_decay=self.weight_decay,
+            l1=self.l1,
+        )
+        return train_sparse(
+            problem, settings, config, seed, self.callbacks, offset, factor
         )
 
     @property
@@ -256,7 +287,8 @@ _DOCUMENTATION = """{summary}
         Cells a numeric column is cut into.
     scaling : {{"quantile", "minmax", "maxabs", "none"}}, default="quantile"
         The paper's is "minmax". Quantile and min-max clip values beyond the training
-        range.
+        range. A sparse table keeps its zeros: there these two divide all of it by the
+        root mean square of the cells that aren't 0.
     special_values : mapping of column to list of numbers, optional
         Codes that aren't quantities, such as ``{{"months": [-9]}}``; each becomes a
         level.
@@ -264,8 +296,10 @@ _DOCUMENTATION = """{summary}
         Classes share the bases and differ in lambda (paper, section 3.2).
     nonnegative : bool, default=False
         Keep bases and lambda >= 0; needs the linear map and min-max scaling.
-    regularization : {{"auto", "light", "rough", "smooth", "strong"}} or Regularization
-        Auto compares the four by the members' held-out rows.
+    regularization : {{"auto", "light", "rough", ...}} or Regularization
+        One of ``CANDIDATES`` by name; auto compares all of them by the members' held-out rows. For a sparse table it
+        compares shares of cells to leave out of a step (0, 0.25 and 0.5) and then
+        trains all members on all rows.
     basis_dropout : float, default=0.0
         Probability that a component is left out of a step.
     l1 : float, default=0.0
@@ -292,6 +326,18 @@ _DOCUMENTATION = """{summary}
         Each is called with a `Progress` after every epoch; True stops training.
     random_state : int, RandomState or None
         With an int, two fits are equal bit for bit at one thread count.
+
+    Attributes
+    ----------
+    input_dropout_ : float
+        After a fit to a sparse table: the share of cells that steps left out.
+
+    Notes
+    -----
+    A sparse table (CSR, such as word counts) is never made dense. It needs the linear
+    map and is trained on the CPU: a step touches only the columns that its rows hold.
+    `weight_decay` and `l1` act on those too. A column that isn't 0 in a single row gets
+    no weight. Give it as a `NamedCSR` for terms to have names.
 
     Examples
     --------

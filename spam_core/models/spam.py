@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import NUMBER, Encoded, Marginals
+from spam_core.data.sparse import SparseRows
 from spam_core.models.factor_checks import check_factors, check_marginals
 from spam_core.models.factors import Factors, fewest_components
 from spam_core.models.feature_maps import (
@@ -185,12 +186,14 @@ class SPAM:
         model._centre = self._centre
         return model
 
-    def score(self, rows: Encoded | Tensor, *, collapsed: bool = True) -> Tensor:
+    def score(
+        self, rows: Encoded | SparseRows | Tensor, *, collapsed: bool = True
+    ) -> Tensor:
         """Score rows.
 
         Parameters
         ----------
-        rows : Encoded of n rows, or Tensor of shape (n, d)
+        rows : Encoded or SparseRows of n rows, or Tensor of shape (n, d)
             A tensor is taken as model inputs: scaled numbers.
         collapsed : bool
             Score with as few components as the same polynomial needs; False scores
@@ -200,7 +203,8 @@ class SPAM:
         -------
         Tensor of shape (n, C)
         """
-        rows = _as_rows(rows)
+        if isinstance(rows, Tensor):
+            rows = _as_rows(rows)
         factors = self.factors if collapsed else self._member_factors()
         width = sum(
             table.shape[1] * table.shape[2] for table in factors.tables.values()
@@ -355,14 +359,15 @@ class SPAM:
             self._factors = self._collapse()
         return self._factors
 
-    def _score_block(self, rows: Encoded, factors: Factors) -> Tensor:
+    def _score_block(self, rows: Encoded | SparseRows, factors: Factors) -> Tensor:
         sums = {order: self._sums(rows, order, factors) for order in factors.tables}
         return polynomial(factors.bias, sums, factors.lam).sum(1)
 
-    def _sums(self, rows: Encoded, order: int, factors: Factors) -> Tensor:
+    def _sums(self, rows: Encoded | SparseRows, order: int, factors: Factors) -> Tensor:
         """Inner sums of one order: (n, M, R_l), one group if the basis is joint."""
         table = factors.tables[order]
-        inner = self.feature_map.sums(rows, order, table)
+        # only linear maps, which take them, are fitted to sparse rows
+        inner = self.feature_map.sums(rows, order, table)  # type: ignore[arg-type]
         if order in factors.means:
             means, unknown = factors.means[order], rows.unknown
             if bool(unknown.any()):

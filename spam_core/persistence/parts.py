@@ -33,7 +33,12 @@ def write_encoder(
     """Put an encoder's numbers among `tensors`; return the rest."""
     if isinstance(encoder, SparseEncoder):
         tensors["largest"] = torch.from_numpy(encoder.largest)
-        return {"sparse": True, "scaling": encoder.scaling}
+        return {
+            "sparse": True,
+            "scaling": encoder.scaling,
+            "size": encoder.size,
+            "names": list(encoder.feature_names) if encoder.named else None,
+        }
     features = []
     for i, feature in enumerate(encoder.features):
         tensors[f"knots.{i}"] = torch.from_numpy(feature.knots.copy())
@@ -66,7 +71,8 @@ def read_encoder(
     """Return the encoder that `write_encoder` was given."""
     if header.get("sparse"):
         sparse = SparseEncoder(header["scaling"])
-        sparse.set_largest(tensors["largest"].numpy())
+        largest = tensors["largest"].numpy()
+        sparse.set_columns(largest, float(header["size"]), header["names"])
         return sparse
     encoder = TableEncoder(
         header["n_knots"], header["scaling"], None, header["fine_marginals"]
@@ -101,7 +107,7 @@ def write_model(model: Any, tensors: dict[str, Tensor]) -> dict[str, Any]:
     assert isinstance(model, SPAM)
     tensors["bias"] = model.member_bias
     for order, weights in model.member_weights.items():
-        tensors[f"weights.{order}"] = weights
+        tensors[f"weights.{order}"] = _shortest(weights)
     for order, lam in model.member_lam.items():
         tensors[f"lam.{order}"] = lam
     feature_map = model.feature_map
@@ -130,7 +136,7 @@ def read_model(
         network = DNN(layout, header["hidden"], header["n_outputs"], generator).double()
         _fill(network, named(tensors, "network."))
         return ScoringDNN(network.eval(), header["offset"], header["factor"])
-    weights = {int(k): v for k, v in named(tensors, "weights.").items()}
+    weights = {int(k): v.double() for k, v in named(tensors, "weights.").items()}
     lam = {int(k): v for k, v in named(tensors, "lam.").items()}
     makers: dict[str, Callable[[], FeatureMap]] = {
         "LinearMap": lambda: LinearMap(layout, **header.get("map_settings", {})),
@@ -148,6 +154,12 @@ def read_model(
     return SPAM(
         feature_map, tensors["bias"], weights, lam, encoder.marginals, header["joint"]
     )
+
+
+def _shortest(weights: Tensor) -> Tensor:
+    """Return weights in float32 if that holds them exactly: half the file."""
+    short = weights.float()
+    return short if torch.equal(short.double(), weights) else weights
 
 
 def _fill(module: nn.Module, tensors: dict[str, Tensor]) -> None:

@@ -26,7 +26,10 @@ def exceptions(estimator: Any) -> dict[str, str]:
         "a row of weight 2 and the same row twice make other mini-batches, so the fits "
         "agree in distribution and not bit for bit"
     )
-    return {"check_sample_weight_equivalence_on_dense_data": batches}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": batches,
+        "check_sample_weight_equivalence_on_sparse_data": batches,
+    }
 
 
 def without(left_out: str, checks: pytest.MarkDecorator) -> pytest.MarkDecorator:

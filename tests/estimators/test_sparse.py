@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spam_core import DNNClassifier, SPAMClassifier, SPAMRegressor, load_model
+from spam_core import (
+    LinearClassifier,
+    SPAMClassifier,
+    SPAMRegressor,
+    load_dataset,
+    load_model,
+    make_model,
+)
 from spam_core.data.sparse import SparseEncoder, SparseRows
+from spam_core.estimators import MODELS
 
 SMALL: dict[str, Any] = {
     "feature_map": "linear",
@@ -20,6 +28,11 @@ SMALL: dict[str, Any] = {
     "max_epochs": 5,
     "random_state": 0,
 }
+
+
+def random_table(n: int, d: int) -> sp.csr_matrix:
+    rng = np.random.default_rng(0)
+    return sp.csr_matrix(rng.normal(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.3))
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +63,86 @@ def test_sparse_and_dense_rows_score_alike(
     np.testing.assert_allclose(one[0], scores[5], atol=1e-12)
 
 
-def test_it_learns(table: sp.csr_matrix) -> None:
-    y = np.sign(table.toarray()[:, 0])
+def test_it_learns_what_a_column_says() -> None:
+    X = random_table(1500, 10)
+    y = np.sign(X.toarray()[:, 0])
     keep = y != 0
-    model = SPAMClassifier(2, **(SMALL | {"max_epochs": 40}))
-    model.fit(table[keep], y[keep])
-    assert model.score(table[keep], y[keep]) > 0.95
+    model = SPAMClassifier(2, **(SMALL | {"max_epochs": 30})).fit(X[keep], y[keep])
+    assert model.score(X[keep], y[keep]) > 0.95
 
 
-def test_terms_sum_to_the_score(table: sp.csr_matrix, labels: np.ndarray) -> None:
-    model = SPAMClassifier(2, **SMALL).fit(table, labels)
-    explanation = model.explain_local(table[:20], view="raw")
-    total = explanation.base + explanation.values.sum(1)
-    np.testing.assert_allclose(total, model.decision_function(table[:20]), atol=1e-10)
-    with pytest.raises(ValueError, match='view="raw" needs none'):
-        model.explain_local(table[:2])
-    with pytest.raises(ValueError, match="doesn't keep"):
-        model.explain_global()
+def test_it_learns_a_product() -> None:
+    X = random_table(1500, 6)
+    dense = X.toarray()
+    root = np.sign(dense) * np.sqrt(np.abs(dense))
+    y = 4 * root[:, 1] * root[:, 2]
+    settings = SMALL | {"max_epochs": 30, "learning_rate": 0.03}
+    model = SPAMRegressor(2, **settings).fit(X, y)
+    assert model.input_dropout_ == 0.0  # leaving cells out would shrink predictions
+    assert model.score(X, y) > 0.7 > SPAMRegressor(1, **settings).fit(X, y).score(X, y)
+
+
+def test_default_settings_take_a_sparse_table(
+    table: sp.csr_matrix, labels: np.ndarray
+) -> None:
+    for make in (SPAMClassifier(feature_map="linear"), make_model("linear", "binary")):
+        model = make.set_params(max_epochs=2, n_members=2, random_state=0)
+        model.fit(table, labels)
+        rms = float(np.sqrt(np.mean(table.data**2)))
+        assert model.encoder_.size == pytest.approx(rms)
+        assert model.predict(table).shape == (200,)
+        assert np.isfinite(model.validation_loss_)
+
+
+def test_two_fits_with_one_seed_are_equal(
+    table: sp.csr_matrix, labels: np.ndarray
+) -> None:
+    settings = SMALL | {"basis_dropout": 0.3, "shared_bases": False}
+    first, second = (SPAMClassifier(3, **settings).fit(table, labels) for _ in "ab")
+    np.testing.assert_array_equal(
+        first.decision_function(table), second.decision_function(table)
+    )
+
+
+def test_callbacks_hear_of_both_phases_and_stop_either(
+    table: sp.csr_matrix, labels: np.ndarray
+) -> None:
+    told: list[Any] = []
+    SPAMClassifier(**SMALL, callbacks=[told.append]).fit(table, labels)
+    assert [p.epoch for p in told] == list(range(1, 11))
+    assert all(np.isfinite(p.train_loss) for p in told)
+    for last in (2, 7):
+        model = SPAMClassifier(**SMALL, callbacks=[lambda p, k=last: p.epoch == k])
+        model.fit(table, labels)
+        assert model.model_.n_members == (1 if last == 2 else 2)
+
+
+def test_penalties_make_weights_small_or_zero(
+    table: sp.csr_matrix, labels: np.ndarray
+) -> None:
+    settings = SMALL | {"max_epochs": 5}
+    size, zeros = [], []
+    for more in ({}, {"l1": 0.5}):
+        model = SPAMClassifier(1, **(settings | more)).fit(table, labels)
+        zeros.append(int((model.model_.member_weights[1] == 0).sum()))
+    assert zeros[1] > zeros[0]
+    for l2 in (0.0, 100.0):
+        linear = LinearClassifier(
+            l2=l2, scaling="none", n_members=2, max_epochs=8, random_state=0
+        ).fit(table, labels)
+        assert (linear.l2_, linear.input_dropout_) == (l2, 0.0)
+        size.append(float(linear.model_.member_weights[1].square().sum()))
+    assert size[1] < 0.5 * size[0]
+
+
+def test_words_of_a_single_row_get_no_weight(labels: np.ndarray) -> None:
+    cells = random_table(200, 4).toarray()
+    cells[:, 3] = 0.0
+    cells[17, 3] = 5.0
+    model = SPAMClassifier(**SMALL).fit(sp.csr_matrix(cells), labels)
+    kinds = [feature.kind for feature in model.encoder_.features]
+    assert kinds == ["numeric", "numeric", "numeric", "constant"]
+    assert model.model_.feature_map.n_columns == 3
 
 
 def test_columns_unused_in_training_add_nothing(
@@ -105,8 +181,15 @@ def test_a_wide_table_stays_sparse() -> None:
     y = (np.arange(300) % 3).astype(str)
     model = SPAMClassifier(2, **(SMALL | {"max_epochs": 1})).fit(wide, y)
     assert model.predict_proba(wide).shape == (300, 3)
+    explanation = model.explain_local(wide[:2], view="raw")
+    assert explanation.data.shape[1] <= wide[:2].nnz
+    assert len(model.explain_global().terms) > 100
     with pytest.raises(ValueError, match="at most 5,000 columns"):
-        model.explain_local(wide[:1], view="raw")
+        model.explain_local(wide[:1], view="shapley", background=wide[:5])
+    with pytest.raises(
+        ValueError, match="Shapley values of a sparse model need a back"
+    ):
+        model.explain_local(wide[:1], view="shapley")
 
 
 def test_rows_are_taken_in_any_order(table: sp.csr_matrix) -> None:
@@ -123,12 +206,24 @@ def test_rows_are_taken_in_any_order(table: sp.csr_matrix) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SPAMClassifier(), 'needs feature_map="linear" and scaling in'),
-        (SPAMClassifier(feature_map="linear"), "got feature_map='linear' and scaling"),
-        (DNNClassifier(), "Pass a dense table"),
+        (SPAMClassifier(), 'needs feature_map="linear", which keeps 0 at 0'),
+        (
+            SPAMClassifier(feature_map="linear", scaling="minmax", nonnegative=True),
+            "got feature_map='linear' and nonnegative=True",
+        ),
+        (
+            SPAMClassifier(feature_map="linear", regularization="rough"),
+            'regularization="auto"',
+        ),
+        (LinearClassifier(order=2), "needs order=1, got order=2"),
+        *(
+            (make_model(name, "multiclass"), r"sparse matrix.*a dense table")
+            for name in MODELS
+            if name not in ("spam-linear", "linear")
+        ),
     ],
 )
-def test_maps_that_fill_zeros_refuse(
+def test_models_that_fill_zeros_refuse(
     table: sp.csr_matrix, labels: np.ndarray, model: Any, message: str
 ) -> None:
     with pytest.raises(TypeError, match=message):
@@ -148,3 +243,25 @@ def test_bad_cells_and_widths_are_counted(
     dense = SPAMRegressor(**SMALL).fit(table.toarray()[:, :6], labels)
     with pytest.raises(TypeError, match="was fitted to a dense table"):
         dense.predict(table[:, :6])
+
+
+@pytest.mark.slow
+def test_newsgroups(data_dir: Path, tmp_path: Path) -> None:
+    news = load_dataset("newsgroups")
+    rows = np.concatenate([news.splits["train"], news.splits["validation"]])
+    test = news.splits["test"]
+    model = make_model("spam-linear", "multiclass", n_members=2, random_state=0)
+    model.fit(news.X[rows], news.y.iloc[rows])
+    assert model.score(news.X[test], news.y.iloc[test]) >= 0.83
+    explanation = model.explain_local(news.X[test[:3]], view="raw")
+    assert set(explanation.feature_names) <= set(news.feature_names)
+    sizes = model.explain_global().to_frame()
+    hockey = sizes[sizes["class"] == "rec.sport.hockey"]
+    assert "hockey" in hockey["term"].head(10).tolist()
+    model.save(tmp_path / "m.spam")
+    assert (tmp_path / "m.spam").stat().st_size < 60e6
+    twin = load_model(tmp_path / "m.spam")
+    np.testing.assert_array_equal(
+        twin.decision_function(news.X[test[:50]]),
+        model.decision_function(news.X[test[:50]]),
+    )
