@@ -26,7 +26,12 @@ from spam_core.models.spline import SplineMap
 from spam_core.training.config import Callbacks, Progress, TrainingConfig
 from spam_core.training.loop import TrainingData, TrainingResult, train
 from spam_core.training.losses import Task
-from spam_core.training.regularization import CANDIDATES, Regularization, regularize
+from spam_core.training.regularization import (
+    CANDIDATES,
+    NETWORKS,
+    Regularization,
+    regularize,
+)
 from spam_core.training.splits import held_out
 
 _SCREEN_ROWS = 10_000  # from here on, candidates are compared on a few members only
@@ -175,7 +180,7 @@ def _candidates(settings: SPAMSettings) -> list[Regularization]:
     if settings.regularization != "auto":
         return [settings.regularization]
     if settings.feature_map in ("neural", "basis"):
-        return [CANDIDATES["smooth"]]  # networks are dear, and smooth by themselves
+        return [NETWORKS]  # they are dear, and smooth by themselves
     if settings.feature_map == "linear":  # has no knots whose smoothness could differ
         return [choice for name, choice in CANDIDATES.items() if name != "rough"]
     return list(CANDIDATES.values())

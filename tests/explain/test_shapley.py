@@ -144,7 +144,7 @@ def test_a_model_without_marginals_needs_a_background():
     model = SPAMRegressor(
         rank=2, n_members=1, max_epochs=1, feature_map="linear", scaling="none"
     ).fit(X, y)
-    with pytest.raises(ValueError, match="marginals"):
+    with pytest.raises(ValueError, match="background table"):
         model.explain_local(X[:2], view="shapley")
     found = model.explain_local(X[:2], view="shapley", background=X[10:30])
     np.testing.assert_allclose(found.base, model.predict(X[10:30]).mean())
