@@ -54,7 +54,7 @@ CANDIDATES: dict[str, Regularization] = {
 """What ``regularization="auto"`` tries; names are accepted as they are."""
 
 NETWORKS = Regularization(shape_variation=0.0, shape_penalty=0.3)
-"""For feature maps of networks, whose outputs have no total variation in the weights."""
+"""For feature maps of networks, whose weights have no total variation."""
 
 
 def regularize(ensemble: SPAMEnsemble, choices: list[Regularization]) -> None:
