@@ -27,7 +27,7 @@ from spam_core.training.fit import (
     resolve_device,
 )
 from spam_core.training.loop import train
-from spam_core.training.regularization import CANDIDATES, regularize
+from spam_core.training.regularization import NETWORKS, regularize
 
 
 class _NAM(_SPAM):
@@ -116,8 +116,7 @@ class _NAM(_SPAM):
             output_penalty=self.output_penalty,
             feature_dropout=self.feature_dropout,
         )
-        regularization = CANDIDATES["smooth"]
-        regularize(ensemble, [regularization] * self.n_members)
+        regularize(ensemble, [NETWORKS] * self.n_members)
         with torch.no_grad():
             ensemble.bias.add_(torch.from_numpy(initial_bias(problem)).float())
         ensemble.to(device)
@@ -142,7 +141,7 @@ class _NAM(_SPAM):
             model,
             result.history,
             result.validation_loss,
-            {"regularization_": regularization, "training_record_": record},
+            {"regularization_": NETWORKS, "training_record_": record},
         )
 
 

@@ -11,13 +11,18 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from spam_core import DNNClassifier, SPAMClassifier, SPAMRegressor
+from spam_core import DNNClassifier, SPAMClassifier, SPAMRegressor, make_model
 from spam_core.data.encoding import TableEncoder
 from spam_core.models.ensemble import SPAMEnsemble
 from spam_core.models.feature_maps import Layout, LinearMap
 from spam_core.models.spline import SplineMap
 from spam_core.training.config import Progress
-from spam_core.training.regularization import CANDIDATES, Regularization, regularize
+from spam_core.training.regularization import (
+    CANDIDATES,
+    NETWORKS,
+    Regularization,
+    regularize,
+)
 
 
 def make_rows(n: int = 200) -> tuple[pd.DataFrame, NDArray[np.float64]]:
@@ -216,3 +221,12 @@ def test_an_offset_far_from_zero_is_undone_exactly() -> None:
     model = SPAMRegressor(max_epochs=2, **SMALL)
     near, far = model.fit(X, y).predict(X), model.fit(X, y + 2.0**33).predict(X)
     np.testing.assert_allclose(far - 2.0**33, near, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["spam-neural", "nbm-spam", "nam"])
+def test_no_network_is_held_by_a_total_variation(name: str) -> None:
+    X, y = make_rows(60)
+    settings = {"n_members": 1, "max_epochs": 1, "random_state": 0}
+    model = make_model(name, "regression", hidden_units=(4,), **settings).fit(X, y)
+    assert model.regularization_ == NETWORKS
+    assert NETWORKS.shape_variation == 0
