@@ -21,7 +21,7 @@ from spam_core.training.config import Callback
 from spam_core.training.fit import (
     Problem,
     default_config,
-    initial_bias,
+    make_ready,
     resolve_device,
 )
 from spam_core.training.loop import train
@@ -98,11 +98,7 @@ class _DNN(GradientEstimator):
             generator,
             self.dropout,
         )
-        with torch.no_grad():
-            network.bias[:] = torch.from_numpy(initial_bias(problem)).float()
-        network.to(device)
-        if device.type != "cpu":
-            network.generator = torch.Generator(device).manual_seed(seed)
+        make_ready(network, problem, device, seed)
         held = problem.held_out(1, self.validation_fraction, seed)
         data = problem.training_data(held, device)
         config = default_config(

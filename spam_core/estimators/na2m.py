@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from spam_core.training.config import Callback
 from spam_core.training.fit import (
     Problem,
     default_config,
-    initial_bias,
+    make_ready,
     resolve_device,
 )
 from spam_core.training.loop import train
@@ -94,16 +95,7 @@ class _NA2M(TablesEstimator, GradientEstimator):
         device = resolve_device(self.device)
         generator = torch.Generator().manual_seed(seed)
         rows = dense_rows(problem.rows)
-        inputs = Problem(
-            scaled_rows(rows, problem.features),
-            problem.target,
-            problem.weight,
-            problem.task,
-            problem.n_outputs,
-            problem.layout,
-            problem.marginals,
-            problem.groups,
-        )
+        inputs = replace(problem, rows=scaled_rows(rows, problem.features))
         networks = PairNetworks(
             problem.layout,
             self.hidden_units,
@@ -113,11 +105,7 @@ class _NA2M(TablesEstimator, GradientEstimator):
             output_penalty=self.output_penalty,
             feature_dropout=self.feature_dropout,
         )
-        with torch.no_grad():
-            networks.bias.add_(torch.from_numpy(initial_bias(problem)).float())
-        networks.to(device)
-        if device.type != "cpu":
-            networks.generator = torch.Generator(device).manual_seed(seed)
+        make_ready(networks, problem, device, seed)
         held = problem.held_out(self.n_members, self.validation_fraction, seed)
         config = default_config(
             len(problem.target),

@@ -23,7 +23,7 @@ from spam_core.training.config import Callback
 from spam_core.training.fit import (
     Problem,
     default_config,
-    initial_bias,
+    make_ready,
     resolve_device,
 )
 from spam_core.training.loop import train
@@ -117,11 +117,7 @@ class _NAM(_SPAM):
             feature_dropout=self.feature_dropout,
         )
         regularize(ensemble, [NETWORKS] * self.n_members)
-        with torch.no_grad():
-            ensemble.bias.add_(torch.from_numpy(initial_bias(problem)).float())
-        ensemble.to(device)
-        if device.type != "cpu":
-            ensemble.generator = torch.Generator(device).manual_seed(seed)
+        make_ready(ensemble, problem, device, seed)
         config = default_config(
             len(problem.target),
             least_epochs=40 if problem.task == "regression" else 25,

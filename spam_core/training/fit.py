@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -227,11 +227,7 @@ class _Run:
             init_scale=0.02 if settings.feature_map == "spline" else 0.1,
         )
         regularize(ensemble, [choice for choice in choices for _ in folds])
-        with torch.no_grad():
-            ensemble.bias.add_(torch.from_numpy(initial_bias(problem)).float())
-        ensemble.to(self.device)
-        if self.device.type != "cpu":
-            ensemble.generator = torch.Generator(self.device).manual_seed(seed)
+        make_ready(ensemble, problem, self.device, seed)
         held = np.tile(self.held[:, folds], (1, len(choices)))
         data = problem.training_data(held, self.device)
         result = train(
@@ -270,6 +266,25 @@ def initial_bias(problem: Problem) -> NDArray[np.float64]:
     )
     logs: NDArray[np.float64] = np.log(counts / counts.sum())
     return logs[1:] - logs[:1] if problem.task == "binary" else logs - logs.mean()
+
+
+def make_ready(model: Any, problem: Problem, device: torch.device, seed: int) -> None:
+    """Put an untrained model on its device, where it starts from the constant model.
+
+    Parameters
+    ----------
+    model : nn.Module
+        With a `bias` and a `generator`, which draws its masks where it is.
+    problem : Problem
+    device : torch.device
+    seed : int
+        Of a generator that can't stay on the CPU.
+    """
+    with torch.no_grad():
+        model.bias[:] = torch.from_numpy(initial_bias(problem)).float()
+    model.to(device)
+    if device.type != "cpu":
+        model.generator = torch.Generator(device).manual_seed(seed)
 
 
 class _Hooks:
