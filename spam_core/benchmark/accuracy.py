@@ -12,8 +12,8 @@ from spam_core.benchmark.fits import (
     Fit,
     Plan,
     Store,
+    by_variant,
     measure_fits,
-    same_settings,
     settings_of,
     wanted,
 )
@@ -21,13 +21,7 @@ from spam_core.benchmark.paper import paper_number
 from spam_core.benchmark.report import Column, Report
 from spam_core.benchmark.splits import OFFICIAL
 from spam_core.benchmark.tables import accuracy_tables
-from spam_core.benchmark.variants import (
-    TABLES,
-    VARIANTS,
-    find_tables,
-    find_variants,
-    in_order,
-)
+from spam_core.benchmark.variants import VARIANTS, find_tables, find_variants
 from spam_core.data.datasets import dataset_info
 from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
 
@@ -129,9 +123,7 @@ def make_report(fits: Sequence[Fit], command: str = "") -> Report:
 
 
 def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
-    """Sum up the fits of each table and variant.
-
-    Fits of older settings or versions than the last of a variant don't count.
+    """Sum up the fits of each table and variant; see `by_variant`.
 
     Returns
     -------
@@ -140,17 +132,7 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
         ``metric``, ``better``, ``mean``, ``spread``, ``seeds``, ``scores``,
         ``metrics``, ``seconds``, ``memory_gb``, ``parameters``, ``paper``, ``note``.
     """
-    labels = [variant.label for variant in VARIANTS]
-    results = []
-    for table in in_order([fit["table"] for fit in fits], TABLES):
-        here = [fit for fit in fits if fit["table"] == table]
-        for label in in_order([fit["label"] for fit in here], labels):
-            of_variant = [fit for fit in here if fit["label"] == label]
-            newest = of_variant[-1]
-            results.append(
-                _result([fit for fit in of_variant if same_settings(fit, newest)])
-            )
-    return results
+    return [_result(same) for same in by_variant(fits)]
 
 
 def _result(fits: Sequence[Fit]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from spam_core import __version__
 from spam_core.benchmark.child import Children, Job
 from spam_core.benchmark.report import Report, environment, load_report
-from spam_core.benchmark.variants import Variant
+from spam_core.benchmark.variants import TABLES, VARIANTS, Variant, in_order
 from spam_core.data.datasets import dataset_info
 from spam_core.estimators.fitting import METRICS
 
@@ -229,6 +229,32 @@ def measure_fits(
             raise
 
 
+def by_variant(fits: Sequence[Fit]) -> list[list[Fit]]:
+    """Gather the fits of each table and variant, in the reports' order.
+
+    Fits of older settings or versions than the last of a variant don't count.
+
+    Parameters
+    ----------
+    fits : sequence
+        Oldest first.
+    """
+    labels = [variant.label for variant in VARIANTS]
+    found = []
+    for table in in_order([fit["table"] for fit in fits], TABLES):
+        here = [fit for fit in fits if fit["table"] == table]
+        for label in in_order([fit["label"] for fit in here], labels):
+            of_variant = [fit for fit in here if fit["label"] == label]
+            newest = of_variant[-1]
+            found.append([fit for fit in of_variant if same_settings(fit, newest)])
+    return found
+
+
+def main_metric(fit: Fit) -> str:
+    """Return the metric that is quoted alone."""
+    return METRICS[dataset_info(fit["table"]).task][0]
+
+
 def settings_of(fits: Sequence[Fit]) -> dict[str, str]:
     """Say for a report how its fits were measured.
 
@@ -254,5 +280,5 @@ def settings_of(fits: Sequence[Fit]) -> dict[str, str]:
 def _in_words(fit: Fit) -> str:
     if fit["note"] is not None:
         return str(fit["note"])
-    metric = METRICS[dataset_info(fit["table"]).task][0]
+    metric = main_metric(fit)
     return f"{metric} {fit['scores'][metric]:.4f} in {fit['seconds']:.1f} s"

@@ -11,23 +11,16 @@ from spam_core.benchmark.fits import (
     Fit,
     Plan,
     Store,
+    by_variant,
+    main_metric,
     measure_fits,
     same_fit,
-    same_settings,
     settings_of,
     wanted,
 )
 from spam_core.benchmark.report import Column, Report
-from spam_core.benchmark.variants import (
-    REFERENCE,
-    TABLES,
-    VARIANTS,
-    find_tables,
-    find_variants,
-    in_order,
-)
-from spam_core.data.datasets import dataset_info
-from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
+from spam_core.benchmark.variants import REFERENCE, find_tables, find_variants
+from spam_core.estimators.fitting import LOWER_IS_BETTER
 
 SPEED_TABLES = ("california", "bike_sharing")
 SPEED_MODELS = ("spam", "spam-3", "ebm-2", "ebm", "xgboost", "dnn-1")
@@ -159,12 +152,8 @@ def _reference(fits: Sequence[Fit], fit: Fit) -> Fit | None:
     )
 
 
-def _metric(fit: Fit) -> str:
-    return METRICS[dataset_info(fit["table"]).task][0]
-
-
 def _error(fit: Fit) -> float:
-    metric = _metric(fit)
+    metric = main_metric(fit)
     value = float(fit["scores"][metric])
     return value if metric in LOWER_IS_BETTER else 1 - value
 
@@ -184,7 +173,7 @@ def make_report(fits: Sequence[Fit], command: str = "") -> Report:
 
 
 def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
-    """Sum up the fits of each table and variant.
+    """Sum up the fits of each table and variant; see `by_variant`.
 
     Returns
     -------
@@ -195,21 +184,12 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
         ``memory_gb`` (largest), ``parameters``, ``note``.
     """
     whole = [fit for fit in fits if fit["stop_after"] is None]
-    labels = [variant.label for variant in VARIANTS]
-    results = []
-    for table in in_order([fit["table"] for fit in whole], TABLES):
-        here = [fit for fit in whole if fit["table"] == table]
-        for label in in_order([fit["label"] for fit in here], labels):
-            of_variant = [fit for fit in here if fit["label"] == label]
-            newest = of_variant[-1]
-            same = [fit for fit in of_variant if same_settings(fit, newest)]
-            results.append(_result(same, fits))
-    return results
+    return [_result(same, fits) for same in by_variant(whole)]
 
 
 def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
     done = sorted((f for f in same if f["note"] is None), key=lambda f: f["seed"])
-    metric = _metric(same[0])
+    metric = main_metric(same[0])
     ratios, matched, epochs, matched_ratios = [], [], [], []
     for fit in done:
         reference = _reference(fits, fit)
