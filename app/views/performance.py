@@ -20,11 +20,12 @@ table = compute.table(dataset)
 st.title("Performance")
 model = gate.need_model(dataset)
 chosen = gate.chosen_model(dataset)
-models = {
-    name: found.path
+trained = {
+    name: found
     for name in compute.names(dataset)
     if (found := compute.model(dataset, name))
 }
+models = {name: found.path for name, found in trained.items()}
 report = compute.report(dataset)
 metrics = report["metrics"]
 label, meaning = text.METRICS[metrics[0]]
@@ -52,8 +53,7 @@ st.dataframe(
         ranking,
         {
             kinds.heading(name): found.scores | {"seconds": found.seconds}
-            for name in models
-            if (found := compute.model(dataset, name))
+            for name, found in trained.items()
         },
         metrics,
     ),

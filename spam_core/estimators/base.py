@@ -87,6 +87,11 @@ class TabularEstimator(BaseEstimator):
         rows = self._encode(X)
         return rows.dense() if isinstance(rows, SparseRows) else rows
 
+    def _classes(self) -> list[Any] | None:
+        """Classes as explanations take them; None of a regression."""
+        classes = getattr(self, "classes_", None)
+        return None if classes is None else list(classes)
+
     def _background_rows(self, background: Any) -> Encoded | None:
         """Encode background rows, if there are any; errors say that it is these."""
         if background is None:

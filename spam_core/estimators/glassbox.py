@@ -195,10 +195,6 @@ class GlassBoxEstimator(GradientEstimator):
         )
         return smaller
 
-    def _classes(self) -> list[Any] | None:
-        classes = getattr(self, "classes_", None)
-        return None if classes is None else list(classes)
-
     def saved_arrays(self) -> dict[str, NDArray[Any]]:
         """Sizes of terms over the training rows, and where pairs have rows."""
         record = self.training_record_

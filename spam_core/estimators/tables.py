@@ -102,10 +102,6 @@ class TablesEstimator(EncodedEstimator):
             method=self.explained_as,
         )
 
-    def _classes(self) -> list[Any] | None:
-        classes = getattr(self, "classes_", None)
-        return None if classes is None else list(classes)
-
     @property
     def n_parameters_(self) -> int:
         """Numbers in the tables of the mean model."""

@@ -223,10 +223,10 @@ def explain_global_words(
     names = encoder.feature_names
     return GlobalExplanation(
         terms=tuple(tuple(names[i] for i in term) for term in summary.terms),
-        importance=_one_output(summary.importance),
-        sd=_one_output(summary.sd),
-        base=_one_output(algebra.base.numpy()),
-        mean_score=_one_output(summary.score_mean),
+        importance=one_output(summary.importance),
+        sd=one_output(summary.sd),
+        base=one_output(algebra.base.numpy()),
+        mean_score=one_output(summary.score_mean),
         feature_names=names,
         feature_kinds=tuple(feature.kind for feature in encoder.features),
         source=WordShapes(algebra, encoder),
@@ -251,7 +251,7 @@ class WordShapes:
         if self.algebra.column_of[feature] < 0:
             empty = np.empty(0)
             shape = (0, self.algebra.n_outputs)
-            return Curve(name, "numeric", empty, _one_output(np.empty(shape)))
+            return Curve(name, "numeric", empty, one_output(np.empty(shape)))
         scaled = self._grid(feature, _CURVE_POINTS)
         y = self._terms(scaled[:, None], [feature])
         return Curve(name, "numeric", self._user(scaled, feature), y)
@@ -269,7 +269,7 @@ class WordShapes:
         )
         if not (len(x) and len(y)) or self.algebra.degree < 2:
             z = np.zeros((len(x), len(y), self.algebra.n_outputs))
-            return Surface(names, "numeric", "numeric", x, y, _one_output(z))
+            return Surface(names, "numeric", "numeric", x, y, one_output(z))
         cells = np.stack(np.meshgrid(*grids, indexing="ij"), 2).reshape(-1, 2)
         if first > second:
             cells, first, second = cells[:, ::-1], second, first
@@ -282,7 +282,7 @@ class WordShapes:
         algebra, columns = self.algebra, torch.tensor(features)
         terms = TermSet.of([range(len(features))], len(features))
         phi = algebra.rescaled(torch.from_numpy(np.ascontiguousarray(cells)))
-        return _one_output(algebra.terms(phi, columns, terms)[:, 0].numpy())
+        return one_output(algebra.terms(phi, columns, terms)[:, 0].numpy())
 
     def _grid(self, feature: int, n_points: int) -> Floats:
         most = float(self.encoder.largest[feature])
@@ -291,7 +291,3 @@ class WordShapes:
 
     def _user(self, scaled: Floats, feature: int) -> Floats:
         return self.encoder.to_user(scaled, np.full(len(scaled), feature))
-
-
-def _one_output(values: Floats) -> Floats:
-    return values[..., 0] if values.shape[-1] == 1 else values
