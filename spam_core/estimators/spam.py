@@ -154,8 +154,8 @@ class _SPAM(GlassBoxEstimator):
     def _check_sparse(self) -> None:
         if self._keeps_zeros() and self.regularization != "auto":
             raise TypeError(
-                'A sparse matrix needs regularization="auto", which chooses how many '
-                "cells a step leaves out; the named ones smooth shapes, got "
+                'A sparse matrix needs regularization="auto", which chooses a '
+                "quadratic penalty; the named ones smooth shapes, got "
                 f"{self.regularization!r}. Or pass a dense table (X.toarray())."
             )
         if not self._keeps_zeros():
@@ -250,7 +250,6 @@ class _SPAM(GlassBoxEstimator):
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,
             max_epochs=self.max_epochs,
-            patience=self.patience,
             weight_decay=self.weight_decay,
             l1=self.l1,
         )
@@ -298,8 +297,8 @@ _DOCUMENTATION = """{summary}
         Keep bases and lambda >= 0; needs the linear map and min-max scaling.
     regularization : {{"auto", "light", "rough", ...}} or Regularization
         One of ``CANDIDATES`` by name; auto compares all of them by the members'
-        held-out rows. For a sparse table it compares shares of cells to leave out of a
-        step (0, 0.25 and 0.5) and then trains all members on all rows.
+        held-out rows. For a sparse table it compares three quadratic penalties and
+        then trains all members on all rows.
     basis_dropout : float, default=0.0
         Probability that a component is left out of a step.
     l1 : float, default=0.0
@@ -311,7 +310,8 @@ _DOCUMENTATION = """{summary}
     batch_size, max_epochs : int or "auto"
         By the number of rows.
     patience : int, default=6
-        Epochs without a lower validation loss until training stops.
+        Epochs without a lower validation loss until training stops; on a sparse table
+        it doesn't.
     validation_fraction : float, default=0.125
         Share of the rows that each member holds out.
     n_subnets : int, default=1
@@ -329,15 +329,15 @@ _DOCUMENTATION = """{summary}
 
     Attributes
     ----------
-    input_dropout_ : float
-        After a fit to a sparse table: the share of cells that steps left out.
+    l2_ : float
+        After a fit to a sparse table: the quadratic penalty chosen.
 
     Notes
     -----
     A sparse table (CSR, such as word counts) is never made dense. It needs the linear
     map and is trained on the CPU: a step touches only the columns that its rows hold.
-    `weight_decay` and `l1` act on those too. A column that isn't 0 in a single row gets
-    no weight. Give it as a `NamedCSR` for terms to have names.
+    `weight_decay` and `l1` act on those alone. Give the table as a `NamedCSR` for terms
+    to have names.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def train_sparse(
         fitted.history,
         fitted.validation_loss,
         {
-            "input_dropout_": fitted.input_dropout,
+            "l2_": fitted.l2,
             "column_moments_": moments,
             "training_record_": TrainingRecord(len(problem.rows), summaries),
         },

@@ -9,6 +9,7 @@ weight table alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import torch
@@ -101,7 +102,7 @@ class SparseEnsemble:
         *,
         shared_bases: bool = True,
         basis_dropout: float = 0.0,
-        init_scale: float = 0.1,
+        init_scale: float = 0.03,
     ) -> None:
         self.feature_map, self.generator = feature_map, generator
         self.n_members, self.n_outputs = n_members, n_outputs
@@ -118,14 +119,28 @@ class SparseEnsemble:
             lam.uniform_(-(rank**-0.5), rank**-0.5, generator=generator)
             self.lam[order] = lam.requires_grad_()
 
+    @classmethod
+    def joined(cls, parts: Sequence[SparseEnsemble]) -> SparseEnsemble:
+        """Return the members of several ensembles of one shape as one ensemble."""
+        whole = copy(parts[0])
+        whole.n_members = sum(part.n_members for part in parts)
+        whole.bias = torch.cat([part.bias.detach() for part in parts])
+        whole.tables = {
+            order: torch.cat([part.tables[order] for part in parts], 1)
+            for order in whole.tables
+        }
+        whole.lam = {
+            order: torch.cat([part.lam[order].detach() for part in parts])
+            for order in whole.lam
+        }
+        return whole
+
     @property
     def dense(self) -> list[Tensor]:
         """Parameters that every step changes: bias and lambda."""
         return [self.bias, *self.lam.values()]
 
-    def sums(
-        self, batch: Batch, tables: Mapping[int, Tensor], keep: Tensor
-    ) -> dict[int, Tensor]:
+    def sums(self, batch: Batch, tables: Mapping[int, Tensor]) -> dict[int, Tensor]:
         """Inner sums of each order, (n, M, R_l): leaves of the graph of `scores`.
 
         Parameters
@@ -133,73 +148,41 @@ class SparseEnsemble:
         batch : Batch of n rows and E cells
         tables : dict of order l to Tensor of shape (U, M, R_l)
             Weights of the batch's columns.
-        keep : Tensor of shape (M, E)
-            What multiplies a cell for a member; 0 leaves it out.
         """
-        members, found = self.n_members, {}
-        each = torch.arange(members)[:, None]
-        start = (batch.start + each * len(batch.place)).flatten()
-        place = (batch.place * members + each).flatten()
-        values = batch.values * keep
+        found = {}
         for order, table in tables.items():
-            bags = _bags(place, table.flatten(0, 1), start, values, order)
-            by_row = bags.unflatten(0, (members, -1)).transpose(0, 1)
-            found[order] = by_row.requires_grad_()
+            bag = _bags(batch.place, table, batch.start, batch.values, order)
+            found[order] = bag.requires_grad_()
         return found
 
-    def member_sums(self, rows: SparseRows, member: int) -> dict[int, Tensor]:
-        """Inner sums of one member alone, (n, 1, R_l)."""
-        column = self.feature_map.column_of[rows.columns]
-        place = column.clamp(min=0) * self.n_members + member
-        values = rows.values * (column >= 0)
-        return {
-            order: _bags(place, table.flatten(0, 1), rows.start[:-1], values, order)[
-                :, None
-            ]
-            for order, table in self.tables.items()
-        }
-
-    def gradients(
-        self, batch: Batch, sums: Mapping[int, Tensor], keep: Tensor
-    ) -> dict[int, Tensor]:
+    def gradients(self, batch: Batch, sums: Mapping[int, Tensor]) -> dict[int, Tensor]:
         """Gradients of the batch's weights, (U, M, R_l), from those of the sums."""
-        members, found = self.n_members, {}
-        each = torch.arange(members)[:, None]
-        # bags in the sequence of the table's rows: columns, and members within each
-        start = (batch.column_start + each * len(batch.row)).flatten()
-        row = (batch.row[batch.by_column] * members + each).flatten()
-        values = (batch.values * keep)[:, batch.by_column]
+        row, values = batch.row[batch.by_column], batch.values[batch.by_column]
+        found = {}
         for order, value in sums.items():
             assert value.grad is not None, "after backward()"
-            by_row = value.grad.reshape(-1, value.shape[2])
-            bags = _bags(row, by_row, start, values, order)
-            found[order] = bags.unflatten(0, (members, -1)).transpose(0, 1)
+            found[order] = _bags(row, value.grad, batch.column_start, values, order)
         return found
 
-    def scores(
-        self,
-        sums: Mapping[int, Tensor],
-        training: bool = False,
-        members: slice = slice(None),
-    ) -> Tensor:
-        """Scores of shape (n, M, C) from the inner sums of some members."""
-        lam = {
-            order: self._dropped(value[members], training)
-            for order, value in self.lam.items()
-        }
+    @torch.no_grad()
+    def score(self, rows: SparseRows) -> Tensor:
+        """Scores of shape (n, M, C), without gradients or dropout."""
+        column = self.feature_map.column_of[rows.columns]
+        values = rows.values * (column >= 0)
+        place = column.clamp(min=0)
+        return self.scores(
+            {
+                order: _bags(place, table, rows.start[:-1], values, order)
+                for order, table in self.tables.items()
+            }
+        )
+
+    def scores(self, sums: Mapping[int, Tensor], training: bool = False) -> Tensor:
+        """Scores of shape (n, M, C) from the inner sums."""
+        lam = {order: self._dropped(v, training) for order, v in self.lam.items()}
         if not self.shared_bases:
             lam = {order: _block_diagonal(value) for order, value in lam.items()}
-        return polynomial(self.bias[members], sums, lam)
-
-    def copy_state(self) -> list[Tensor]:
-        """Return copies of all parameters."""
-        return [t.detach().clone() for t in (*self.tables.values(), *self.dense)]
-
-    @torch.no_grad()
-    def restore(self, state: Sequence[Tensor]) -> None:
-        """Take back what `copy_state` gave."""
-        for own, kept in zip((*self.tables.values(), *self.dense), state, strict=True):
-            own.copy_(kept)
+        return polynomial(self.bias, sums, lam)
 
     def _dropped(self, lam: Tensor, training: bool) -> Tensor:
         if not (training and self.basis_dropout > 0):
@@ -218,7 +201,8 @@ class SparseEnsemble:
             Undo the target's standardisation.
         """
         weights = {order: table.double() for order, table in self.tables.items()}
-        weights[1] = weights[1] * factor
+        # in float32, so that a file can hold it in half the bytes
+        weights[1] = (self.tables[1] * factor).double()
         lam = {order: v.detach().double() * factor for order, v in self.lam.items()}
         if not self.shared_bases:
             lam = {order: _block_diagonal(value) for order, value in lam.items()}
@@ -231,11 +215,13 @@ class SparseEnsemble:
 def _bags(
     place: Tensor, table: Tensor, start: Tensor, values: Tensor, order: int
 ) -> Tensor:
-    """Sum rows of a table, weighted by the rescaled numbers, bag by bag."""
-    return embedding_bag(
+    """Sum entries of a table, (.., M, R), weighted by rescaled numbers, bag by bag."""
+    bags: Tensor = embedding_bag(
         place,
-        table,
+        table.flatten(1),
         start,
         mode="sum",
-        per_sample_weights=signed_root(values, order).flatten(),
+        per_sample_weights=signed_root(values, order),
     )
+    by_member: Tensor = bags.unflatten(1, table.shape[1:])
+    return by_member

@@ -1,16 +1,16 @@
-"""Train a SPAM-Linear on a sparse table: words are dropped at random, Adam is lazy.
+"""Train a SPAM-Linear on a sparse table: a step touches the columns its rows hold.
 
-A corpus has more words than documents, so that any penalty-free model knows every
-training document by heart. Dropping words at random is what keeps it from that (it acts
-as a penalty that is milder on rare words that tell much: Wager et al., *Dropout
-training as adaptive regularization*, 2013). Held-out rows choose how many.
+A corpus has more words than documents, so a model without a penalty knows every
+training document by heart. Penalties whose strength held-out rows choose keep it from
+that. They also make probabilities too even, which one factor for all scores puts right:
+it changes no ranking, and a SPAM times a number is a SPAM.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,26 +18,26 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.optim.adamw import adamw
 
+from spam_core.data.encoded import Encoded
 from spam_core.data.sparse import SparseRows
 from spam_core.models.feature_maps import LinearMap
 from spam_core.models.spam import SPAM
 from spam_core.models.sparse_ensemble import Batch, SparseEnsemble
 from spam_core.training.config import Callbacks, Progress, TrainingConfig
 from spam_core.training.fit import Problem, initial_bias
+from spam_core.training.lazy_adam import LazyAdam
 from spam_core.training.loop import TrainingData
 from spam_core.training.losses import row_losses
 
-DROPOUTS = (0.0, 0.25, 0.5)
-"""Shares of cells left out of a step that ``input_dropout="auto"`` compares."""
+STRENGTHS = (0.03, 0.3, 3.0)
+"""Penalties on the weights of order 1 that ``l2="auto"`` compares."""
 
-_UNCOMPARED = 0.5  # taken where no row can be held out
-_BASIS_SPEED = 0.2  # step length of bases and lambda relative to that of order 1
+_UNCOMPARED = 0.3  # taken where no row can be held out
+_INIT_SCALE = 0.03  # small: a rare word's first weights are hardly ever moved
+_FACTORS = 2.0 ** torch.arange(-1.0, 4.0, 0.125)  # of scores, that are compared
 _LARGEST_BATCH = 128
 _LEAST_EPOCHS, _MOST_EPOCHS, _STEPS = 8, 100, 700
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8
-_EVALUATION_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,11 @@ class SparseSettings:
     ranks : dict of order >= 2 to int
         Empty for a linear model.
     n_members : int
-    input_dropout : float or None
-        Share of cells left out of a step; None compares `DROPOUTS`.
+    l2 : float or None
+        Quadratic penalty on the weights of order 1, divided by the number of rows; a
+        hundred times that on bases. None compares `STRENGTHS`.
     validation_fraction : float
-        Share of the rows held out while dropouts are compared.
-    l2 : float
-        Quadratic penalty on all weights, divided by the number of rows.
+        Share of the rows held out for that.
     shared_bases, basis_dropout
         As in `SPAMSettings`.
     rescale : bool
@@ -63,9 +62,8 @@ class SparseSettings:
 
     ranks: Mapping[int, int]
     n_members: int = 8
-    input_dropout: float | None = None
+    l2: float | None = None
     validation_fraction: float = 0.125
-    l2: float = 0.0
     shared_bases: bool = True
     basis_dropout: float = 0.0
     rescale: bool = True
@@ -77,7 +75,7 @@ class FittedSparse(NamedTuple):
     model: SPAM
     history: list[dict[str, float]]
     validation_loss: float
-    input_dropout: float
+    l2: float
 
 
 def sparse_config(n_rows: int, **overrides: object) -> TrainingConfig:
@@ -108,11 +106,12 @@ def fit_sparse(
     offset: float = 0.0,
     factor: float = 1.0,
 ) -> FittedSparse:
-    """Train all members on the CPU, choosing the dropout by held-out rows.
+    """Train all members on the CPU, choosing the penalty by held-out rows.
 
-    First the dropouts are compared side by side, one member each, on rows held out: the
-    largest that isn't clearly worse than any other is taken. Then all members are
-    trained with it on all rows; they differ in what is drawn at random.
+    First the penalties are compared side by side, one member each, on rows held out:
+    the largest that isn't clearly worse than any other is taken. Then the members are
+    trained with it on all rows, one after the other: they differ in the order of the
+    rows and in the bases that they start from. A linear model has one member.
 
     Parameters
     ----------
@@ -127,32 +126,44 @@ def fit_sparse(
     offset, factor : float
         Undo the target's standardisation.
     """
-    chosen = settings.input_dropout
-    dropouts: Sequence[float] = DROPOUTS if chosen is None else (chosen,)
+    strengths = STRENGTHS if settings.l2 is None else (settings.l2,)
     held = problem.held_out(settings.n_members, settings.validation_fraction, seed)
     compared = bool(held.any())
-    tell = _Tell(callbacks, (1 + compared) * config.max_epochs)
+    n_members = settings.n_members if settings.ranks else 1
+    tell = _Tell(callbacks, (n_members + compared) * config.max_epochs)
+    chosen = strengths[0] if len(strengths) == 1 else _UNCOMPARED
     loss = math.nan
     if compared:
-        trainer = _Trainer(problem, settings, held[:, :1], dropouts, config, seed)
-        losses = trainer.run(tell)
-        best = _strongest(losses, standard_errors(trainer.ensemble, trainer.data))
-        chosen, loss = dropouts[best], losses[best]
+        trainer = _Trainer(problem, settings, held[:, :1], strengths, config, seed)
+        trainer.run(tell)
+        found = _calibrate(trainer)
+        best = _strongest([f.loss for f in found], [f.error for f in found])
+        chosen, loss = strengths[best], found[best].loss
+        factor *= found[best].factor
         if tell.stopped:
             model = trainer.ensemble.freeze(offset, factor).member(best)
             return FittedSparse(model, trainer.history, loss, chosen)
-        tell.next_phase(len(trainer.history), trainer.seconds, config.max_epochs)
-    chosen = _UNCOMPARED if chosen is None else chosen
+        tell.next_phase(len(trainer.history), trainer.seconds)
     nothing = np.zeros((len(held), 1), dtype=bool)
-    each = [chosen] * settings.n_members
-    trainer = _Trainer(problem, settings, nothing, each, config, seed + 1)
-    trainer.run(tell)
-    model = trainer.ensemble.freeze(offset, factor)
-    return FittedSparse(model, trainer.history, loss, chosen)
+    members: list[SparseEnsemble] = []
+    history: list[dict[str, float]] = []
+    while len(members) < n_members:
+        drawn = seed + 1 + len(members)
+        trainer = _Trainer(problem, settings, nothing, [chosen], config, drawn)
+        trainer.run(tell)
+        if members and len(trainer.history) < config.max_epochs:
+            break  # one that isn't done would spoil those that are
+        members.append(trainer.ensemble)
+        history = trainer.history
+        tell.next_phase(len(history), trainer.seconds)
+        if tell.stopped:
+            break
+    model = SparseEnsemble.joined(members).freeze(offset, factor)
+    return FittedSparse(model, history, loss, chosen)
 
 
 class _Trainer:
-    """One training of members side by side, each with a dropout of its own.
+    """One training of members side by side, each with a penalty of its own.
 
     All hold out the same rows, `held` of shape (n, 1).
     """
@@ -162,14 +173,14 @@ class _Trainer:
         problem: Problem,
         settings: SparseSettings,
         held: NDArray[np.bool_],
-        dropouts: Sequence[float],
+        strengths: Sequence[float],
         config: TrainingConfig,
         seed: int,
     ) -> None:
         assert isinstance(problem.rows, SparseRows)
         self.generator = torch.Generator().manual_seed(seed)
         self.config, self.settings = config, settings
-        members = len(dropouts)
+        members = len(strengths)
         same = np.repeat(held, members, axis=1)
         self.data = problem.training_data(same, torch.device("cpu"))
         self.ensemble = SparseEnsemble(
@@ -180,21 +191,24 @@ class _Trainer:
             self.generator,
             shared_bases=settings.shared_bases,
             basis_dropout=settings.basis_dropout,
+            init_scale=_INIT_SCALE,
         )
         with torch.no_grad():
             self.ensemble.bias.add_(torch.from_numpy(initial_bias(problem)).float())
-        self.keep = 1 - torch.tensor(dropouts)[:, None]  # (M, 1)
         self.used = torch.nonzero((self.data.train > 0).any(1))[:, 0]
         self.batch_size = min(config.batch_size, len(self.used))
-        self.optimizer = _LazyAdam(self.ensemble, config, self._penalty(problem.rows))
+        self.optimizer = LazyAdam(
+            self.ensemble, config, self._penalty(problem.rows, strengths)
+        )
         self.history: list[dict[str, float]] = []
         self.seconds = 0.0
 
-    def run(self, tell: _Tell) -> list[float]:
-        """Train, keep the epoch of least mean validation loss, return each member's."""
-        best, patience = math.inf, 0
-        losses = [math.nan] * self.ensemble.n_members
-        state: list[Tensor] = []
+    def run(self, tell: _Tell) -> None:
+        """Train for all epochs, unless told to stop.
+
+        Early stopping would end at the epoch that suits the weakest penalty, while the
+        model is trained to the end of the cosine.
+        """
         started = time.perf_counter()
         n_batches = math.ceil(len(self.used) / self.batch_size)
         for epoch in range(1, self.config.max_epochs + 1):
@@ -203,190 +217,126 @@ class _Trainer:
             for k, index in enumerate(self.used[shuffled].split(self.batch_size)):
                 done = (epoch - 1 + k / n_batches) / self.config.max_epochs
                 total += self._step(index, 0.5 * (1 + math.cos(math.pi * done)))
-            train_loss = _mean((total / self.data.train.sum(0)).tolist())
+            train_loss = float((total / self.data.train.sum(0)).mean())
             if not math.isfinite(train_loss):
                 raise FloatingPointError(
                     f"The training loss became {train_loss} in epoch {epoch}; a "
                     "smaller learning_rate may help."
                 )
-            found = evaluate_sparse(self.ensemble, self.data).tolist()
-            loss = _mean(found)
-            patience += 1
-            if math.isnan(loss) or loss < best:  # NaN: nothing is held out
-                best, patience, losses = loss, 0, found
-                state = [] if epoch == self.config.max_epochs else self._copied(loss)
+            loss = float(evaluate_sparse(self.ensemble, self.data).mean())
             self.seconds = time.perf_counter() - started
             entry = {"epoch": epoch, "train_loss": train_loss, "validation_loss": loss}
             self.history.append(entry | {"seconds": self.seconds})
             told = Progress(
                 epoch, self.config.max_epochs, train_loss, loss, self.seconds
             )
-            if tell(told) or patience >= self.config.patience:
+            if tell(told):
                 break
-        if state and patience:
-            self.ensemble.restore(state)
-        return losses
-
-    def _copied(self, loss: float) -> list[Tensor]:
-        return [] if math.isnan(loss) else self.ensemble.copy_state()
 
     def _step(self, index: Tensor, pace: float) -> Tensor:
         """Take one step; returns each member's summed weighted loss."""
-        rows, weight = self.data.rows[index], self.data.train[index]
-        assert isinstance(rows, SparseRows)
+        rows, weight = _sparse(self.data.rows[index]), self.data.train[index]
         batch = Batch.of(rows, self.ensemble.feature_map.column_of)
-        drawn = torch.rand(len(self.keep), len(batch.row), generator=self.generator)
-        keep = (drawn < self.keep) / self.keep
         tables = {
             order: table.index_select(0, batch.columns)
             for order, table in self.ensemble.tables.items()
         }
-        sums = self.ensemble.sums(batch, tables, keep)
+        sums = self.ensemble.sums(batch, tables)
         scores = self.ensemble.scores(sums, training=True)
         losses = row_losses(scores, self.data.target[index], self.data.task)
         summed = (losses * weight).sum(0)
         # members are summed, so that none's step depends on how many there are
         (summed / weight.sum(0).clamp_min(1e-12)).sum().backward()
-        gradients = self.ensemble.gradients(batch, sums, keep)
+        gradients = self.ensemble.gradients(batch, sums)
         self.optimizer.step(batch.columns, tables, gradients, pace)
         return summed.detach()
 
-    def _penalty(self, rows: SparseRows) -> Tensor | None:
-        """Return what the penalty multiplies a weight by in its gradient, (P, 1, 1).
+    def _penalty(self, rows: SparseRows, strengths: Sequence[float]) -> Tensor | None:
+        """Return what the penalty multiplies a weight by in its gradient, (P, M, 1).
 
         A weight is changed only by batches that use its column, so the penalty of a
         whole epoch falls on those.
         """
-        if not self.settings.l2:
+        if not any(strengths):
             return None
         feature_map = self.ensemble.feature_map
         uses = torch.bincount(rows.columns, minlength=rows.n_features)
         share = uses[feature_map.numbered] / len(rows)
         touched = 1 - (1 - share.double()).pow(self.batch_size)
-        factor = 2 * self.settings.l2 / (len(self.used) * touched)
-        return factor.float()[:, None, None]
-
-
-class _LazyAdam:
-    """Adam that changes the rows of a table that a batch uses, and no others."""
-
-    def __init__(
-        self, ensemble: SparseEnsemble, config: TrainingConfig, penalty: Tensor | None
-    ) -> None:
-        self.ensemble, self.config, self.penalty = ensemble, config, penalty
-        self.moments = {
-            order: (torch.zeros_like(table), torch.zeros_like(table))
-            for order, table in ensemble.tables.items()
-        }
-        self.dense = torch.optim.AdamW(
-            ensemble.dense, weight_decay=config.weight_decay, betas=_BETAS
-        )
-        self.steps = {order: torch.zeros(()) for order in ensemble.tables}
-
-    @torch.no_grad()
-    def step(
-        self,
-        columns: Tensor,
-        tables: Mapping[int, Tensor],
-        gradients: Mapping[int, Tensor],
-        pace: float,
-    ) -> None:
-        """Move the weights of some columns, (U, M, R_l), in place and in the model."""
-        config = self.config
-        for order, gradient in gradients.items():
-            speed = 1.0 if order == 1 else _BASIS_SPEED
-            rate = config.learning_rate * pace * speed
-            value = tables[order]
-            if self.penalty is not None:
-                gradient = gradient + value * self.penalty[columns]
-            moments = [m.index_select(0, columns) for m in self.moments[order]]
-            adamw(
-                [value],
-                [gradient.contiguous()],
-                [moments[0]],
-                [moments[1]],
-                [],
-                [self.steps[order]],  # counted on by the call
-                fused=True,
-                amsgrad=False,
-                beta1=_BETAS[0],
-                beta2=_BETAS[1],
-                lr=rate,
-                weight_decay=config.weight_decay,
-                eps=_EPSILON,
-                maximize=False,
-            )
-            if config.l1:
-                small = (value.abs() - rate * config.l1).clamp_(min=0)
-                value = value.sign() * small
-            self.ensemble.tables[order].index_copy_(0, columns, value)
-            for moment, now in zip(self.moments[order], moments, strict=True):
-                moment.index_copy_(0, columns, now)
-        self.dense.param_groups[0]["lr"] = config.learning_rate * pace * _BASIS_SPEED
-        self.dense.step()
-        self.dense.zero_grad()
+        factor = 2 / (len(self.used) * touched)
+        return (factor[:, None] * torch.tensor(strengths)).float()[:, :, None]
 
 
 @torch.no_grad()
 def evaluate_sparse(ensemble: SparseEnsemble, data: TrainingData) -> Tensor:
-    """Mean loss of each member over its held-out rows, (M,); NaN without any."""
-    total = torch.zeros(ensemble.n_members)
-    for member, losses, weight in _held_out_losses(ensemble, data):
-        total[member] += losses @ weight
-    return total / data.validation.sum(0)
+    """Mean loss of each member over the held-out rows, (M,); NaN without any."""
+    held = torch.nonzero((data.validation > 0).any(1))[:, 0]
+    if not len(held):
+        return torch.full((ensemble.n_members,), math.nan)
+    scores = ensemble.score(_sparse(data.rows[held]))
+    losses = row_losses(scores, data.target[held], data.task)
+    weight = data.validation[held]
+    return (losses * weight).sum(0) / weight.sum(0)
+
+
+class _Calibrated(NamedTuple):
+    """Held-out loss of a member at its best factor, and how well it is known."""
+
+    loss: float
+    error: float
+    factor: float
 
 
 @torch.no_grad()
-def standard_errors(ensemble: SparseEnsemble, data: TrainingData) -> list[float]:
-    """Return how well each member's mean loss over its held-out rows is known."""
-    mean = evaluate_sparse(ensemble, data)
-    total = torch.zeros(ensemble.n_members)
-    for member, losses, weight in _held_out_losses(ensemble, data):
-        total[member] += ((losses - mean[member]) * weight).square().sum()
-    return (total.sqrt() / data.validation.sum(0)).tolist()
-
-
-def _held_out_losses(
-    ensemble: SparseEnsemble, data: TrainingData
-) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """Yield a member, losses of some rows that it holds out, and their weights."""
-    for member, weight in enumerate(data.validation.unbind(1)):
-        for index in torch.nonzero(weight > 0)[:, 0].split(_EVALUATION_ROWS):
-            rows = data.rows[index]
-            assert isinstance(rows, SparseRows)
-            sums = ensemble.member_sums(rows, member)
-            scores = ensemble.scores(sums, members=slice(member, member + 1))
-            losses = row_losses(scores, data.target[index], data.task)
-            yield member, losses[:, 0], weight[index]
+def _calibrate(trainer: _Trainer) -> list[_Calibrated]:
+    """Find the factor of the scores that gives each member the least held-out loss."""
+    data = trainer.data
+    held = torch.nonzero((data.validation > 0).any(1))[:, 0]
+    scores, target = trainer.ensemble.score(_sparse(data.rows[held])), data.target[held]
+    weight = data.validation[held]
+    share = weight / weight.sum(0)
+    # a regression's scores are numbers, not logits
+    factors = _FACTORS if data.task != "regression" else torch.ones(1)
+    losses = torch.stack([row_losses(f * scores, target, data.task) for f in factors])
+    mean = (losses * share).sum(1)  # (factors, M)
+    found = []
+    for member, best in enumerate(mean.argmin(0).tolist()):
+        least = mean[best, member]
+        spread = ((losses[best, :, member] - least) * share[:, member]).square().sum()
+        found.append(
+            _Calibrated(float(least), float(spread.sqrt()), float(factors[best]))
+        )
+    return found
 
 
 def _strongest(losses: Sequence[float], errors: Sequence[float]) -> int:
     """Return the last candidate that isn't clearly worse than the best.
 
-    That is the rule of one standard error (Breiman et al., 1984): rows to come differ
-    more from the training rows than held-out ones do, so of candidates that can't be
-    told apart the most cautious is taken.
+    Clearly is by two standard errors of the best's loss. Rows to come differ more from
+    the training rows than held-out ones do (Breiman et al., 1984, take one), so of
+    candidates that can't be told apart the most cautious is taken.
 
     Examples
     --------
-    >>> _strongest([0.30, 0.31, 0.40], [0.02, 0.02, 0.02])
+    >>> _strongest([0.30, 0.33, 0.40], [0.02, 0.02, 0.02])
     1
     """
     best = int(np.nanargmin(losses))
-    most = losses[best] + errors[best]
+    most = losses[best] + 2 * errors[best]
     return max(k for k, loss in enumerate(losses) if loss <= most)
 
 
 class _Tell:
-    """Passes progress on, counting epochs through two phases."""
+    """Passes progress on, counting epochs through all phases."""
 
     def __init__(self, callbacks: Callbacks, total: int) -> None:
         self.callbacks, self.total = list(callbacks or ()), total
         self.epochs, self.seconds, self.stopped = 0, 0.0, False
 
-    def next_phase(self, epochs: int, seconds: float, more: int) -> None:
-        """Count on from a phase that may have needed fewer epochs than it had."""
-        self.epochs, self.seconds, self.total = epochs, seconds, epochs + more
+    def next_phase(self, epochs: int, seconds: float) -> None:
+        """Count on from a phase that is over."""
+        self.epochs += epochs
+        self.seconds += seconds
 
     def __call__(self, progress: Progress) -> bool:
         told = replace(
@@ -401,7 +351,6 @@ class _Tell:
         return self.stopped
 
 
-def _mean(losses: Sequence[float]) -> float:
-    """Mean of the members that hold rows out; NaN if none does."""
-    known = [loss for loss in losses if not math.isnan(loss)]
-    return sum(known) / len(known) if known else math.nan
+def _sparse(rows: Encoded | SparseRows) -> SparseRows:
+    assert isinstance(rows, SparseRows), "only sparse problems come here"
+    return rows

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
+from sklearn.metrics import log_loss
 
 from spam_core import (
     LinearClassifier,
@@ -19,6 +21,7 @@ from spam_core import (
 )
 from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators import MODELS
+from spam_core.training import sparse
 
 SMALL: dict[str, Any] = {
     "feature_map": "linear",
@@ -78,7 +81,7 @@ def test_it_learns_a_product() -> None:
     y = 4 * root[:, 1] * root[:, 2]
     settings = SMALL | {"max_epochs": 30, "learning_rate": 0.03}
     model = SPAMRegressor(2, **settings).fit(X, y)
-    assert model.input_dropout_ == 0.0  # leaving cells out would shrink predictions
+    assert model.l2_ < 3.0  # which would shrink predictions
     assert model.score(X, y) > 0.7 > SPAMRegressor(1, **settings).fit(X, y).score(X, y)
 
 
@@ -104,17 +107,20 @@ def test_two_fits_with_one_seed_are_equal(
     )
 
 
-def test_callbacks_hear_of_both_phases_and_stop_either(
+def test_callbacks_hear_of_all_phases_and_stop_any(
     table: sp.csr_matrix, labels: np.ndarray
 ) -> None:
     told: list[Any] = []
     SPAMClassifier(**SMALL, callbacks=[told.append]).fit(table, labels)
-    assert [p.epoch for p in told] == list(range(1, 11))
+    assert [p.epoch for p in told] == list(range(1, 16))
+    assert {p.max_epochs for p in told} == {15}
+    assert np.all(np.diff([p.seconds for p in told]) > 0)
     assert all(np.isfinite(p.train_loss) for p in told)
-    for last in (2, 7):
-        model = SPAMClassifier(**SMALL, callbacks=[lambda p, k=last: p.epoch == k])
-        model.fit(table, labels)
-        assert model.model_.n_members == (1 if last == 2 else 2)
+    settings = SMALL | {"n_members": 3}
+    # compared, first member, a member that isn't done, after the second
+    for last, members in ((2, 1), (7, 1), (13, 1), (15, 2)):
+        model = SPAMClassifier(**settings, callbacks=[lambda p, k=last: p.epoch == k])
+        assert model.fit(table, labels).model_.n_members == members
 
 
 def test_penalties_make_weights_small_or_zero(
@@ -130,19 +136,27 @@ def test_penalties_make_weights_small_or_zero(
         linear = LinearClassifier(
             l2=l2, scaling="none", n_members=2, max_epochs=8, random_state=0
         ).fit(table, labels)
-        assert (linear.l2_, linear.input_dropout_) == (l2, 0.0)
+        assert linear.l2_ == l2
         size.append(float(linear.model_.member_weights[1].square().sum()))
     assert size[1] < 0.5 * size[0]
 
 
-def test_words_of_a_single_row_get_no_weight(labels: np.ndarray) -> None:
-    cells = random_table(200, 4).toarray()
-    cells[:, 3] = 0.0
-    cells[17, 3] = 5.0
-    model = SPAMClassifier(**SMALL).fit(sp.csr_matrix(cells), labels)
-    kinds = [feature.kind for feature in model.encoder_.features]
-    assert kinds == ["numeric", "numeric", "numeric", "constant"]
-    assert model.model_.feature_map.n_columns == 3
+def test_one_factor_makes_probabilities_right(
+    table: sp.csr_matrix, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SMALL | {"max_epochs": 12, "learning_rate": 0.05}
+    loss = {}
+    for factors in (torch.ones(1), sparse._FACTORS):
+        monkeypatch.setattr(sparse, "_FACTORS", factors)
+        monkeypatch.setattr(sparse, "STRENGTHS", (30.0,))  # shrinks far too much
+        model = SPAMClassifier(1, **settings).fit(table, labels)
+        loss[len(factors)] = (
+            log_loss(labels, model.predict_proba(table)),
+            model.validation_loss_,
+        )
+    (raw, held_raw), (right, held_right) = loss[1], loss[len(sparse._FACTORS)]
+    assert right < raw
+    assert held_right < held_raw
 
 
 def test_columns_unused_in_training_add_nothing(
@@ -186,15 +200,11 @@ def test_a_wide_table_stays_sparse() -> None:
     assert len(model.explain_global().terms) > 100
     with pytest.raises(ValueError, match="at most 5,000 columns"):
         model.explain_local(wide[:1], view="shapley", background=wide[:5])
-    with pytest.raises(
-        ValueError, match="Shapley values of a sparse model need a back"
-    ):
+    with pytest.raises(ValueError, match="keeps no marginals"):
         model.explain_local(wide[:1], view="shapley")
 
 
 def test_rows_are_taken_in_any_order(table: sp.csr_matrix) -> None:
-    import torch
-
     rows = SparseEncoder().fit_transform(table)
     order = torch.tensor([5, 0, 199, 5])
     taken = rows[order].dense().values.numpy()
@@ -259,7 +269,7 @@ def test_newsgroups(data_dir: Path, tmp_path: Path) -> None:
     hockey = sizes[sizes["class"] == "rec.sport.hockey"]
     assert "hockey" in hockey["term"].head(10).tolist()
     model.save(tmp_path / "m.spam")
-    assert (tmp_path / "m.spam").stat().st_size < 60e6
+    assert (tmp_path / "m.spam").stat().st_size < 80e6
     twin = load_model(tmp_path / "m.spam")
     np.testing.assert_array_equal(
         twin.decision_function(news.X[test[:50]]),
