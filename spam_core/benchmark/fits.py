@@ -107,6 +107,7 @@ def wanted(
         for seed in seeds
         for table in tables
         for variant in variants
+        if not variant.only or table in variant.only
     ]
 
 

@@ -43,6 +43,8 @@ class Variant:
         Settings that differ from the model's defaults.
     paper : str or None
         What the paper calls it.
+    only : tuple of str
+        Data sets that it is measured on; empty for all.
     """
 
     key: str
@@ -50,11 +52,27 @@ class Variant:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: str | None = None
+    only: tuple[str, ...] = ()
 
 
 VARIANTS = (
     Variant("spam", "SPAM, order 2", "spam"),
     Variant("spam-3", "SPAM, order 3", "spam", {"order": 3}),
+    Variant(
+        "spam-3-wide",
+        "SPAM, order 3, rank 128",
+        "spam",
+        {
+            "order": 3,
+            "rank": 128,
+            "regularization": "loose",
+            "basis_dropout": 0.1,
+            "learning_rate": 0.004,
+            "batch_size": 512,
+            "max_epochs": 18,
+        },
+        only=("covertype",),
+    ),
     Variant(
         "spam-linear",
         "SPAM-Linear, order 2",

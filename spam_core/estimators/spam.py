@@ -296,9 +296,9 @@ _DOCUMENTATION = """{summary}
     nonnegative : bool, default=False
         Keep bases and lambda >= 0; needs the linear map and min-max scaling.
     regularization : {{"auto", "light", "rough", ...}} or Regularization
-        One of ``CANDIDATES`` by name; auto compares all of them by the members'
-        held-out rows. For a sparse table it compares three quadratic penalties and
-        then trains all members on all rows.
+        One of ``CANDIDATES`` by name; auto compares those that suit the table by the
+        members' held-out rows. For a sparse table it compares three quadratic
+        penalties and then trains all members on all rows.
     basis_dropout : float, default=0.0
         Probability that a component is left out of a step.
     l1 : float, default=0.0

@@ -28,6 +28,7 @@ from spam_core.training.loop import TrainingData, TrainingResult, train
 from spam_core.training.losses import Task
 from spam_core.training.regularization import (
     CANDIDATES,
+    MANY_ROWS,
     NETWORKS,
     Regularization,
     regularize,
@@ -154,7 +155,7 @@ def fit_spam(
     """
     n, members = len(problem.target), settings.n_members
     mask = problem.held_out(members, settings.validation_fraction, seed)
-    choices = _candidates(settings)
+    choices = candidates(settings, n)
     if not mask.any():
         choices = choices[-1:]  # nothing to compare on: the most cautious
     folds = list(range(members))
@@ -176,14 +177,18 @@ def fit_spam(
     return FittedSPAM(model, result.history, chosen, result.validation_loss)
 
 
-def _candidates(settings: SPAMSettings) -> list[Regularization]:
+def candidates(settings: SPAMSettings, n_rows: int) -> list[Regularization]:
+    """Return what is compared: the one given, or those that suit map and rows."""
     if settings.regularization != "auto":
         return [settings.regularization]
     if settings.feature_map in ("neural", "basis"):
         return [NETWORKS]  # they are dear, and smooth by themselves
-    if settings.feature_map == "linear":  # has no knots whose smoothness could differ
-        return [choice for name, choice in CANDIDATES.items() if name != "rough"]
-    return list(CANDIDATES.values())
+    left_out = set()
+    if settings.feature_map == "linear":
+        left_out.add("rough")  # it has no knots whose smoothness could differ
+    if n_rows < MANY_ROWS:
+        left_out.add("loose")
+    return [choice for name, choice in CANDIDATES.items() if name not in left_out]
 
 
 class _Run:

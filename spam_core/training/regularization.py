@@ -47,11 +47,15 @@ class Regularization:
 CANDIDATES: dict[str, Regularization] = {
     "light": Regularization(shape_variation=0.6, shape_speed=5.0),
     "rough": Regularization(basis_smoothness=0.0),
+    "loose": Regularization(3.0, basis_smoothness=0.5, basis_penalty=1.0),
     "smooth": Regularization(),
     "swift": Regularization(basis_speed=2.0),
     "strong": Regularization(shape_variation=5.0, basis_penalty=50.0),
 }
 """What ``regularization="auto"`` tries; names are accepted as they are."""
+
+MANY_ROWS = 50_000
+"""Rows from which on "loose" is tried: it needs many, and costs time on any."""
 
 NETWORKS = Regularization(shape_variation=0.0, shape_penalty=0.3)
 """For feature maps of networks, whose weights have no total variation."""

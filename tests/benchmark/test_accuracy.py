@@ -18,11 +18,11 @@ from spam_core import __version__
 from spam_core.benchmark import accuracy as module
 from spam_core.benchmark.accuracy import accuracy, make_report, summarise
 from spam_core.benchmark.child import Children, Job
-from spam_core.benchmark.fits import Plan, is_known, replace_fit
+from spam_core.benchmark.fits import Plan, is_known, replace_fit, wanted
 from spam_core.benchmark.paper import PAPER
 from spam_core.benchmark.report import load_report
 from spam_core.benchmark.splits import load_split
-from spam_core.benchmark.variants import TABLES, VARIANTS
+from spam_core.benchmark.variants import TABLES, VARIANTS, find_variants
 from spam_core.cli import main
 from spam_core.data import dataset_names
 from spam_core.estimators import make_model
@@ -68,6 +68,15 @@ def test_variants_can_be_made() -> None:
         make_model(variant.name, "regression", **variant.parameters)
     assert len({v.key for v in VARIANTS}) == len({v.label for v in VARIANTS})
     assert set(TABLES) <= set(dataset_names())
+
+
+def test_a_variant_of_some_tables_is_measured_on_those() -> None:
+    fits = wanted(["adult", "covertype"], find_variants(["cart", "spam-3-wide"]), [0])
+    assert [(fit["table"], fit["label"]) for fit in fits] == [
+        ("adult", "CART"),
+        ("covertype", "CART"),
+        ("covertype", "SPAM, order 3, rank 128"),
+    ]
 
 
 def test_the_paper_is_asked_for_models_that_it_has() -> None:

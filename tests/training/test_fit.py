@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from spam_core import DNNClassifier, SPAMClassifier, SPAMRegressor, make_model
 from spam_core.data.encoding import TableEncoder
 from spam_core.models.ensemble import SPAMEnsemble
-from spam_core.models.feature_maps import Layout, LinearMap
+from spam_core.models.feature_maps import FeatureMapName, Layout, LinearMap
 from spam_core.models.spline import SplineMap
 from spam_core.training.config import Progress
+from spam_core.training.fit import SPAMSettings, candidates
 from spam_core.training.regularization import (
     CANDIDATES,
+    MANY_ROWS,
     NETWORKS,
     Regularization,
     regularize,
@@ -114,10 +116,34 @@ def test_the_best_candidate_is_chosen() -> None:
     losses = {
         name: SPAMRegressor(regularization=name, **SMALL).fit(X, y).validation_loss_
         for name in CANDIDATES
+        if name != "loose"  # 400 rows aren't many
     }
     chosen = next(k for k, v in CANDIDATES.items() if v == auto.regularization_)
     # candidates trained side by side start from other draws than those trained alone
     assert losses[chosen] <= 1.5 * min(losses.values())
+
+
+@pytest.mark.parametrize(
+    ("feature_map", "n_rows", "left_out"),
+    [
+        ("spline", MANY_ROWS - 1, {"loose"}),
+        ("spline", MANY_ROWS, set()),
+        ("linear", MANY_ROWS - 1, {"loose", "rough"}),
+        ("linear", MANY_ROWS, {"rough"}),
+    ],
+)
+def test_candidates_suit_the_map_and_the_rows(
+    feature_map: FeatureMapName, n_rows: int, left_out: set[str]
+) -> None:
+    settings = SPAMSettings({2: 4}, feature_map)
+    names = [name for name in CANDIDATES if name not in left_out]
+    assert candidates(settings, n_rows) == [CANDIDATES[name] for name in names]
+
+
+def test_without_held_out_rows_the_most_cautious_candidate_is_taken() -> None:
+    X, y = make_rows(60)
+    model = SPAMRegressor(validation_fraction=0, max_epochs=1, **SMALL).fit(X, y)
+    assert model.regularization_ == CANDIDATES["strong"]
 
 
 def test_scales_and_penalties_of_candidates() -> None:
