@@ -23,7 +23,7 @@ import spam_core
 from spam_core.data.telling import warn_caller
 from spam_core.persistence.estimator import read_estimator, write_estimator
 
-SCHEMA = 1
+SCHEMA = 2
 """Number of the file format; files of another are refused."""
 
 

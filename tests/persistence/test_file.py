@@ -73,7 +73,7 @@ def test_another_schema_is_refused_with_both_versions(saved: Path) -> None:
     rewrite(saved, lambda f: f.header.update(schema=7, version="99.0"))
     message = (
         r"^'m\.spam' has schema 7 \(written by spam_core 99\.0\); this is spam_core "
-        rf"{spam_core.__version__}, which reads schema 1\.$"
+        rf"{spam_core.__version__}, which reads schema 2\.$"
     )
     with pytest.raises(ModelFileError, match=message):
         load_model(saved)
