@@ -203,6 +203,8 @@ class _SPAM(GlassBoxEstimator):
         if learning_rate == "auto":
             if self.feature_map in ("neural", "basis"):
                 learning_rate = 0.003
+            elif self.feature_map == "linear":
+                learning_rate = 0.03  # columns that aren't centred need long steps
             else:
                 learning_rate = 0.005 if problem.task == "regression" else 0.01
         config = default_config(
@@ -306,7 +308,8 @@ _DOCUMENTATION = """{summary}
     weight_decay : float, default=0.0
         Decoupled weight decay (AdamW).
     learning_rate : float or "auto"
-        0.003 for networks; else 0.005 for regression and 0.01 for classes.
+        0.003 for networks, 0.03 for the linear map; else 0.005 for regression and 0.01
+        for classes.
     batch_size, max_epochs : int or "auto"
         By the number of rows.
     patience : int, default=6
