@@ -45,10 +45,10 @@ _TEXT = (
     "are the models' defaults but for those in the file: nothing was tuned to a table "
     "but the SPAM of rank 128, whose settings held-out training rows chose. "
     "Spread: standard deviation over seeds. *Error / EBM 3x*: RMSE, 1 - AUC or 1 - "
-    "accuracy over that of the EBM with three pairs a column; below 1 is better. "
-    "Seconds: a fit, mean over seeds. Memory: peak of a fit's largest process, "
-    "interpreter and table included. *Paper*: what the paper has for this model, "
-    "tuned, on a split of its own."
+    "accuracy over that of the EBM with three pairs a column on the same seeds; below "
+    "1 is better. Seconds: a fit, mean over seeds. Memory: peak of a fit's largest "
+    "process, interpreter and table included. *Paper*: what the paper has for this "
+    "model, tuned, on a split of its own."
 )
 
 
@@ -96,7 +96,7 @@ def accuracy(
     ValueError
         If a table or model is unknown or a file isn't here, before any work.
     """
-    names, variants = find_tables(tables), find_variants(models)
+    variants, names = find_variants(models), find_tables(tables)
     store = Store(folder, lambda fits: make_report(fits, command))
     measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
     return store.report()

@@ -91,8 +91,8 @@ def speed(
         If a table or model is unknown or its file isn't here, the reference isn't
         among the models, or there are several jobs; before any work.
     """
-    names = find_tables(tables or SPEED_TABLES)
     variants = find_variants(models or SPEED_MODELS)
+    names = find_tables(tables or SPEED_TABLES)
     plan = plan or Plan()
     if plan.jobs != 1:
         raise ValueError(f"Times are taken with 1 job at a time, got {plan.jobs}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from spam_core.benchmark.paper import PAPER, paper_best
@@ -14,24 +15,46 @@ from spam_core.estimators.fitting import METRIC_NAMES
 Result = Mapping[str, Any]
 
 
-def error_of(result: Result) -> float | None:
-    """Return what is to be small: the mean itself, or what it lacks of 1.
+def errors_of(result: Result) -> dict[int, float]:
+    """Return what is to be small, by seed: the score, or what it lacks of 1.
 
     Examples
     --------
-    >>> error_of({"mean": 0.75, "better": "higher"})
-    0.25
+    >>> errors_of({"seeds": [0, 2], "scores": [0.75, 0.5], "better": "higher"})
+    {0: 0.25, 2: 0.5}
     """
-    mean: float | None = result["mean"]
-    if mean is None:
+    by_seed = zip(result["seeds"], result["scores"], strict=True)
+    lower = result["better"] == "lower"
+    return {seed: score if lower else 1 - score for seed, score in by_seed}
+
+
+def ratio_to(reference: Result | None, result: Result) -> float | None:
+    """Return the mean error over the reference's, on the seeds that both have.
+
+    Seeds differ in their splits, so means over different seeds can't be compared.
+
+    Examples
+    --------
+    >>> one = {"seeds": [0, 1], "scores": [3.0, 8.0], "better": "lower"}
+    >>> other = {"seeds": [0], "scores": [2.0], "better": "lower"}
+    >>> ratio_to(one, other), ratio_to(None, other)
+    (0.6666666666666666, None)
+    """
+    if reference is None:
         return None
-    return mean if result["better"] == "lower" else 1 - mean
+    own, base = errors_of(result), errors_of(reference)
+    both = own.keys() & base.keys()
+    whole = sum(base[seed] for seed in both)
+    return sum(own[seed] for seed in both) / whole if whole else None
 
 
 def best_of(results: Sequence[Result]) -> Result | None:
-    """Return the result with the least error, if any was measured."""
-    measured = [(e, r) for r in results if (e := error_of(r)) is not None]
-    return min(measured, key=lambda pair: pair[0])[1] if measured else None
+    """Return the result with the least error of those measured on the most seeds."""
+    most = max((len(result["seeds"]) for result in results), default=0)
+    complete = [result for result in results if len(result["seeds"]) == most > 0]
+    return min(
+        complete, key=lambda result: fmean(errors_of(result).values()), default=None
+    )
 
 
 def score_text(result: Result) -> str:
@@ -87,12 +110,10 @@ def _one_table(results: Sequence[Result]) -> str:
     metric = METRIC_NAMES[results[0]["metric"]]
     unit = f" ({info.target_unit})" if info.target_unit and metric == "RMSE" else ""
     reference = next((r for r in results if r["label"] == REFERENCE), None)
-    base = None if reference is None else error_of(reference)
     best = best_of(results)
     rows, notes = [], []
     for result in results:
-        error = error_of(result)
-        ratio = None if error is None or not base else error / base
+        ratio = ratio_to(reference, result)
         text = score_text(result)
         rows.append(
             [
