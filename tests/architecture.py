@@ -23,12 +23,13 @@ ALLOWED: dict[str, frozenset[str]] = {
     "evaluation": frozenset({"data"}),
     "persistence": frozenset(_CORE),
     "study": frozenset({*_CORE, "persistence"}),
+    "search": frozenset(_CORE),
     "benchmark": frozenset({*_CORE, "persistence", "study"}),
     "export": frozenset({*_CORE, "persistence"}),
     # Figures are drawn from the values they are given, whose types are duck typed.
     "plots": frozenset(),
     "cli": frozenset(
-        {*_CORE, "persistence", "study", "benchmark", "export", "plots"},
+        {*_CORE, "persistence", "study", "search", "benchmark", "export", "plots"},
     ),
     "__main__": frozenset({"cli"}),
     # The public names, each loaded on first use.

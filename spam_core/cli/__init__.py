@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from spam_core.cli import benchmark, compare, explain, fit, simulate
+from spam_core.cli import benchmark, compare, explain, fit, search, simulate
 from spam_core.cli.messages import USER_ERRORS, complain
 
 __all__ = ["main"]
@@ -62,6 +62,6 @@ def _parser() -> argparse.ArgumentParser:
         description="Glass-box models whose terms add up to the prediction.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (fit, explain, compare, simulate, benchmark):
+    for module in (fit, search, explain, compare, simulate, benchmark):
         module.add_commands(commands)
     return parser

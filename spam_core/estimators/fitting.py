@@ -6,7 +6,7 @@ reports through callbacks and prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +104,7 @@ def fit(
     spec: ModelSpec,
     table: Table,
     progress: Callable[[Progress], bool | None] | None = None,
+    parts: Sequence[str] = ("train", "validation"),
 ) -> Any:
     """Fit a model on everything but the test rows; it holds out its own validation.
 
@@ -113,6 +114,8 @@ def fit(
     table : Table
     progress : callable, optional
         Called after each epoch; True stops training.
+    parts : sequence of {"train", "validation"}
+        Parts of the table's split to fit on.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def fit(
         Fitted.
     """
     model = build(spec, table, None if progress is None else [progress])
-    X, y = rows_of(table, "train", "validation")
+    X, y = rows_of(table, *parts)
     if table.groups is None:
         model.fit(X, y)
     else:  # what is held out must be new in the same way as the test rows are

@@ -1,0 +1,340 @@
+"""Random search that several processes share and that goes on where it stopped."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spam_core.estimators.fitting import (
+    LOWER_IS_BETTER,
+    METRICS,
+    ModelSpec,
+    fit,
+    score,
+)
+from spam_core.explain.optional import optional_import
+from spam_core.search.result import SearchResult, Trial, is_lost, read_trials
+from spam_core.search.space import Range, Setting, Space, label, make_space
+
+if TYPE_CHECKING:
+    import optuna
+
+    from spam_core.data import Table
+    from spam_core.training.config import Progress
+
+_HEARTBEAT, _GRACE = 5, 20  # seconds; a process that is silent for longer is dead
+_LOCK_SECONDS = 120.0
+_WAIT_SECONDS = 0.5
+_STARTUP_TRIALS, _WARMUP_EPOCHS = 5, 4  # that pruning needs before it judges
+
+
+class _Stopped(Exception):
+    """The search was asked to stop within a fit."""
+
+
+def search(
+    table: Table,
+    model: str = "spam",
+    *,
+    n_trials: int = 30,
+    changes: Mapping[str, Setting | Any] | None = None,
+    metric: str | None = None,
+    seed: int = 0,
+    storage: Path | str | None = None,
+    prune: bool = True,
+    tell: Callable[[Trial], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> SearchResult:
+    """Fit a model with settings drawn at random, and score each on validation rows.
+
+    What trial k draws is determined by `seed` and k alone. So a search that was ended
+    goes on where it stopped, processes that are given one storage share its trials, and
+    both end with the same trials as one search at one go.
+
+    Parameters
+    ----------
+    table : Table
+        Models are fitted on its training part and scored on its validation part; the
+        test part stays untouched.
+    model : str
+        Name in the registry.
+    n_trials : int
+        Settings to try, those already in the storage included.
+    changes : mapping of setting to Range, Choice or value, optional
+        What is drawn from other ranges than those of `SPACES`, or is the same in all.
+    metric : str, optional
+        What is to be best, out of ``METRICS[table.task]``; by default the first.
+    seed : int
+        Of the draws, and ``random_state`` of every fit.
+    storage : path, optional
+        SQLite file of trials; without one they are forgotten.
+    prune : bool
+        Whether to end a fit early whose validation loss is above the median of those of
+        earlier trials after as many epochs. Only models that train by epochs are.
+    tell : callable
+        Is called with each trial that this process has finished.
+    stop : callable
+        Is asked before each trial, and after each epoch, whether to stop.
+
+    Returns
+    -------
+    SearchResult
+
+    Raises
+    ------
+    ValueError
+        If a setting, its range, the metric or the number of trials doesn't fit, or the
+        storage holds a search of something else; before any fit.
+    ImportError
+        If Optuna isn't installed.
+
+    Examples
+    --------
+    >>> from spam_core import load_dataset
+    >>> result = search(load_dataset("wine"), "cart", n_trials=3)
+    >>> len(result.trials), result.metric, sorted(result.best.settings)
+    (3, 'accuracy', ['max_depth', 'min_samples_leaf'])
+    """
+    with optional_import("A search", "optuna", "search"):
+        import optuna  # noqa: F401 - before any work
+    space = make_space(model, changes)
+    metric = _checked_metric(table, metric)
+    if n_trials < 1:
+        raise ValueError(f"n_trials must be at least 1, got {n_trials}")
+    with _quiet():
+        study = _open(table, model, space, metric, seed, storage, prune)
+        objective = partial(_objective, table, model, space, metric, seed, stop)
+        lock = None if storage is None else Path(storage)
+        while not stop():
+            with _locked(lock):
+                waiting, running = _plan(study, space, n_trials, seed)
+            if not waiting and not running:
+                break
+            if not waiting:
+                time.sleep(_WAIT_SECONDS)
+                continue
+            told = partial(_tell, tell, space)
+            study.optimize(objective, 1, callbacks=[told], catch=(Exception,))
+        return SearchResult(
+            model, table.name, metric, read_trials(study, space), _importance(study)
+        )
+
+
+def _checked_metric(table: Table, metric: str | None) -> str:
+    known = METRICS[table.task]
+    if metric is None:
+        return known[0]
+    if metric not in known:
+        raise ValueError(
+            f"{metric!r} is no metric of a {table.task} task; choose from "
+            f"{', '.join(known)}"
+        )
+    return metric
+
+
+def _open(
+    table: Table,
+    model: str,
+    space: Space,
+    metric: str,
+    seed: int,
+    storage: Path | str | None,
+    prune: bool,
+) -> optuna.Study:
+    """Create the study, or open it; it must be of the same search."""
+    import optuna
+
+    what = {
+        "table": table.name,
+        "rows": [len(table.splits[part]) for part in ("train", "validation")],
+        "model": model,
+        "metric": metric,
+        "seed": seed,
+        "space": {name: setting.text for name, setting in space.items()},
+    }
+    pruner: optuna.pruners.BasePruner = optuna.pruners.NopPruner()
+    if prune:
+        pruner = optuna.pruners.MedianPruner(_STARTUP_TRIALS, _WARMUP_EPOCHS)
+    backend = None
+    if storage is not None:
+        Path(storage).parent.mkdir(parents=True, exist_ok=True)
+        backend = optuna.storages.RDBStorage(
+            f"sqlite:///{Path(storage).resolve()}",
+            {"connect_args": {"timeout": _LOCK_SECONDS}},
+            heartbeat_interval=_HEARTBEAT,
+            grace_period=_GRACE,
+        )
+    study = optuna.create_study(
+        storage=backend,
+        pruner=pruner,
+        study_name=f"{table.name} {model}",
+        direction="minimize" if metric in LOWER_IS_BETTER else "maximize",
+        load_if_exists=True,
+    )
+    held = study.user_attrs.get("search")
+    if held is None:
+        study.set_user_attr("search", what)
+    elif held != what:
+        differing = [key for key in what if held.get(key) != what[key]]
+        raise ValueError(
+            f"{str(storage)!r} holds a search of {model} on {table.name} with another "
+            f"{', '.join(differing)}: {[held.get(key) for key in differing]}. Name "
+            "another file, or the same settings."
+        )
+    return study
+
+
+@contextmanager
+def _locked(storage: Path | None) -> Iterator[None]:
+    """Let one process at a time plan; the lock of one that dies is let go."""
+    if storage is None:
+        yield
+        return
+    beside = storage.with_name(f"{storage.name}.lock")
+    connection = sqlite3.connect(beside, timeout=_LOCK_SECONDS, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+    finally:
+        connection.close()
+
+
+def _plan(
+    study: optuna.Study, space: Space, n_trials: int, seed: int
+) -> tuple[int, int]:
+    """Queue draws that nobody has done or is doing; return how many wait and run."""
+    import optuna
+
+    optuna.storages.fail_stale_trials(study)
+    state = optuna.trial.TrialState
+    held: dict[int, optuna.trial.TrialState] = {}
+    for trial in study.get_trials(deepcopy=False):
+        if "draw" in trial.user_attrs and not is_lost(trial):
+            held[trial.user_attrs["draw"]] = trial.state
+    for draw in range(n_trials):
+        if draw not in held:
+            rng = np.random.default_rng([seed, draw])
+            drawn = {name: s.draw(rng) for name, s in space.items()}
+            study.enqueue_trial(
+                {
+                    name: value if isinstance(space[name], Range) else label(value)
+                    for name, value in drawn.items()
+                },
+                user_attrs={"draw": draw},
+            )
+            held[draw] = state.WAITING
+    found = list(held.values())
+    return found.count(state.WAITING), found.count(state.RUNNING)
+
+
+def _objective(
+    table: Table,
+    model: str,
+    space: Space,
+    metric: str,
+    seed: int,
+    stop: Callable[[], bool],
+    trial: optuna.Trial,
+) -> float:
+    """Fit once; what goes wrong is kept with the trial."""
+    import optuna
+
+    if "draw" not in trial.user_attrs:
+        # another process took the last one that waited
+        raise RuntimeError("there is nothing left to do")
+    settings = _suggested(trial, space)
+    best = float("inf")
+
+    def progress(told: Progress) -> bool:
+        nonlocal best
+        if stop():
+            raise _Stopped
+        if np.isfinite(told.validation_loss):
+            best = min(best, told.validation_loss)
+            # the pruner takes numbers in the study's direction, and this is a loss
+            trial.report(best if metric in LOWER_IS_BETTER else -best, told.epoch)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return False
+
+    started = time.perf_counter()
+    try:
+        spec = ModelSpec(model, {**settings, "random_state": seed})
+        fitted = fit(spec, table, progress, parts=("train",))
+        scores = score(fitted, table, "validation")
+        if not np.isfinite(scores[metric]):
+            raise ValueError(f"{metric} is {scores[metric]} on the validation rows")
+    except (optuna.TrialPruned, _Stopped):
+        raise  # a trial that was stopped is done again when the search goes on
+    except Exception as error:
+        trial.set_user_attr("error", f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        trial.set_user_attr("seconds", time.perf_counter() - started)
+    trial.set_user_attr("scores", scores)
+    return scores[metric]
+
+
+def _suggested(trial: optuna.Trial, space: Space) -> dict[str, Any]:
+    """Ask for the trial's settings, as the model takes them."""
+    found = {}
+    for name, setting in space.items():
+        if isinstance(setting, Range):
+            found[name] = trial.suggest_float(
+                name, setting.low, setting.high, log=setting.log
+            )
+            continue
+        values = {label(value): value for value in setting.values}
+        found[name] = values[trial.suggest_categorical(name, list(values))]
+    return found
+
+
+def _tell(
+    tell: Callable[[Trial], None],
+    space: Space,
+    _: optuna.Study,
+    trial: optuna.trial.FrozenTrial,
+) -> None:
+    """Pass a trial on that is done, or has failed for good."""
+    if "draw" in trial.user_attrs and not is_lost(trial):
+        tell(Trial.of(trial, space))
+
+
+def _importance(study: optuna.Study) -> dict[str, float]:
+    """Share of the metric's variance that each setting explains, largest first.
+
+    Empty while too few trials are complete to tell.
+    """
+    import optuna
+
+    try:
+        return dict(
+            optuna.importance.get_param_importances(
+                study, evaluator=optuna.importance.FanovaImportanceEvaluator(seed=0)
+            )
+        )
+    except (RuntimeError, ValueError):
+        return {}
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna's log and its warnings of experiments to itself."""
+    import optuna
+
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(level)

@@ -1,0 +1,214 @@
+"""Searches that are resumed, shared, pruned, stopped, and refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spam_core import load_dataset
+from spam_core.cli import main
+from spam_core.data import Table
+from spam_core.search import Choice, Range, SearchResult, Trial, search
+from spam_core.search import run as module
+
+CART = {"min_samples_leaf": Choice((2, 4, 8, 16)), "max_depth": Choice((None, 2))}
+SPAM: dict[str, Any] = {"rank": 2, "n_members": 2, "max_epochs": 8, "order": 2}
+
+
+@pytest.fixture(scope="module")
+def wine() -> Table:
+    return load_dataset("wine")
+
+
+def cart(table: Table, **more: Any) -> SearchResult:
+    return search(table, "cart", changes=CART, **{"n_trials": 6, **more})
+
+
+def settings(result: SearchResult) -> list[dict[str, Any]]:
+    return [dict(trial.settings) for trial in result.trials]
+
+
+def test_the_best_is_what_the_validation_rows_say(wine: Table) -> None:
+    result = cart(wine, metric="log_loss")
+    assert [trial.draw for trial in result.trials] == list(range(6))
+    losses = [trial.scores["log_loss"] for trial in result.trials]
+    assert result.best.scores["log_loss"] == min(losses)
+    assert [t.scores["log_loss"] for t in result.ranked] == sorted(losses)
+    spec = result.spec(seed=3)
+    assert spec.params == {**result.best.settings, "random_state": 3}
+    frame = result.to_frame()
+    assert list(frame["log_loss"]) == losses
+    assert set(CART) <= set(frame.columns)
+
+
+def test_scores_are_those_of_a_fit_to_the_training_rows(wine: Table) -> None:
+    from spam_core.estimators.fitting import fit, score
+
+    best = cart(wine).best
+    spec = module.ModelSpec("cart", {**best.settings, "random_state": 0})
+    again = score(fit(spec, wine, parts=("train",)), wine, "validation")
+    assert again == best.scores
+
+
+def test_a_seed_draws_the_same_whatever_was_tried(wine: Table, tmp_path: Path) -> None:
+    whole = cart(wine)
+    path = tmp_path / "trials.db"
+    first = cart(wine, storage=path, n_trials=2)
+    assert settings(first) == settings(whole)[:2]
+    told: list[Trial] = []
+    resumed = cart(wine, storage=path, tell=told.append)
+    assert [trial.draw for trial in told] == [2, 3, 4, 5]
+    assert settings(resumed) == settings(whole)
+    assert cart(wine, storage=path, n_trials=3, tell=told.append).trials
+    assert len(told) == 4  # nothing was left to do
+    assert settings(cart(wine, seed=1)) != settings(whole)
+
+
+def test_importance_finds_the_setting_that_matters() -> None:
+    table = load_dataset("diabetes")
+    changes = {"max_depth": Choice((1, 8)), "min_samples_leaf": Choice((4, 5, 6))}
+    found = search(table, "cart", n_trials=16, changes=changes).importance
+    assert next(iter(found)) == "max_depth"
+    assert sum(found.values()) == pytest.approx(1)
+
+
+def test_a_fit_that_fails_is_a_failed_trial(wine: Table, tmp_path: Path) -> None:
+    changes = {"max_depth": Choice((0, 3)), "min_samples_leaf": 4}
+    path = tmp_path / "trials.db"
+    result = search(wine, "cart", n_trials=8, changes=changes, storage=path)
+    failed = [trial for trial in result.trials if trial.state == "failed"]
+    assert {trial.settings["max_depth"] for trial in failed} == {0}
+    assert all("max_depth" in (trial.error or "") for trial in failed)
+    assert result.best.settings["max_depth"] == 3
+    told: list[Trial] = []
+    search(wine, "cart", n_trials=8, changes=changes, storage=path, tell=told.append)
+    assert told == []  # what can't work isn't tried again
+    nothing = search(wine, "cart", n_trials=2, changes={"max_depth": 0})
+    with pytest.raises(ValueError, match=r"None of 2 trials of cart is .*depth"):
+        nothing.best  # noqa: B018
+
+
+def test_hopeless_fits_are_ended_early(wine: Table) -> None:
+    same = {"regularization": "smooth", "basis_dropout": 0.0, "n_knots": 32}
+    rates = {"learning_rate": Choice((1e-5, 0.02, 0.03)), "batch_size": 64}
+    changes = {**SPAM, **same, **rates, "max_epochs": 20}
+    pruned = search(wine, "spam", n_trials=12, changes=changes, seed=2)
+    later = [trial for trial in pruned.trials if trial.draw >= module._STARTUP_TRIALS]
+    slow = [trial.state for trial in later if trial.settings["learning_rate"] == 1e-5]
+    assert set(slow) == {"pruned"}
+    assert {t.state for t in pruned.trials if t not in later} == {"complete"}
+    assert pruned.best.settings["learning_rate"] > 1e-5
+    whole = search(wine, "spam", n_trials=7, changes=changes, seed=2, prune=False)
+    assert {trial.state for trial in whole.trials} == {"complete"}
+
+
+def test_stopping_in_a_fit_leaves_the_trial_to_do(wine: Table, tmp_path: Path) -> None:
+    path, asked = tmp_path / "trials.db", [0]
+
+    def stop() -> bool:
+        asked[0] += 1
+        return asked[0] > 12  # in the second fit
+
+    stopped = search(wine, "spam", n_trials=3, changes=SPAM, storage=path, stop=stop)
+    assert len(stopped.trials) < 3
+    whole = search(wine, "spam", n_trials=3, changes=SPAM, storage=path)
+    assert [trial.draw for trial in whole.trials] == [0, 1, 2]
+    assert {trial.state for trial in whole.trials} == {"complete"}
+
+
+def test_another_search_is_refused_the_storage(wine: Table, tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    cart(wine, storage=path, n_trials=1)
+    with pytest.raises(ValueError, match=r"trials\.db' holds a search .*metric"):
+        cart(wine, storage=path, metric="auc")
+    with pytest.raises(ValueError, match="another seed"):
+        cart(wine, storage=path, seed=1)
+    with pytest.raises(ValueError, match="another space"):
+        search(wine, "cart", n_trials=1, storage=path)
+    # another model may share the file
+    assert search(
+        wine, "dnn", n_trials=1, storage=path, changes={"max_epochs": 1}
+    ).trials
+
+
+def test_mistakes_are_told_before_any_fit(wine: Table, monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "fit", lambda *_, **__: pytest.fail("it was fitted"))
+    for more, message in (
+        ({"metric": "rmse"}, "no metric of a multiclass task; choose from accuracy"),
+        ({"n_trials": 0}, "at least 1, got 0"),
+        ({"changes": {"depth": 3}}, "cart has no setting 'depth'; it has"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            search(wine, "cart", **more)
+
+
+def started(path: Path, *more: str) -> subprocess.Popen[str]:
+    words = ["search", "--dataset", "wine", "--model", "spam", "--trials", "6"]
+    words += ["--storage", str(path), "--set", "n_members=2", "--set", "rank=2"]
+    words += ["--set", "max_epochs=30", "--set", "order=2", "--no-prune", *more]
+    command = [sys.executable, "-m", "spam_core", *words]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_killed_search_ends_with_as_many_trials(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "trials.db"
+    killed = started(path)
+    assert killed.stderr is not None
+    assert killed.stderr.readline().startswith("trial 0")
+    time.sleep(0.3)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    killed.stderr.close()
+    other = started(path)
+    assert other.wait(240) == 0
+    assert other.stderr is not None
+    told = other.stderr.read().count("trial ")
+    other.stderr.close()
+    assert 3 <= told <= 5
+    assert main(started_words(path)) == 0
+    assert "6 trials of spam on wine (6 complete)" in capsys.readouterr().out
+
+
+def started_words(path: Path) -> list[str]:
+    process = started(path)
+    process.kill()
+    process.wait()
+    if process.stderr is not None:
+        process.stderr.close()
+    assert isinstance(process.args, list)
+    return [str(word) for word in process.args[3:]]
+
+
+def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "trials.db"
+    table = tmp_path / "trials.csv"
+    both = [started(path), started(path, "--seed", "0")]
+    counts = []
+    for process in both:
+        assert process.wait(240) == 0
+        assert process.stderr is not None
+        counts.append(process.stderr.read().count("trial "))
+        process.stderr.close()
+    assert sum(counts) == 6
+    assert min(counts) >= 1
+    words = [*started_words(path), "--table", str(table)]
+    assert main(words) == 0
+    capsys.readouterr()
+    rows = np.genfromtxt(table, delimiter=",", names=True, usecols=0)
+    assert sorted(rows["trial"]) == list(range(6))
+
+
+def test_ranges_given_are_kept_to(wine: Table) -> None:
+    changes = {**CART, "min_samples_leaf": Choice((5,)), "ccp_alpha": Range(1e-4, 1e-2)}
+    result = search(wine, "cart", n_trials=5, changes=changes)
+    for trial in result.trials:
+        assert trial.settings["min_samples_leaf"] == 5
+        assert 1e-4 <= trial.settings["ccp_alpha"] <= 1e-2
