@@ -13,6 +13,7 @@ from spam_core.benchmark.fits import (
     Plan,
     Store,
     by_variant,
+    command_of,
     measure_fits,
     settings_of,
     wanted,
@@ -67,7 +68,6 @@ def accuracy(
     models: Sequence[str] | None = None,
     seeds: Sequence[int] = (0, 1, 2),
     plan: Plan | None = None,
-    command: str = "",
     tell: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Measure what isn't measured yet, and write it down after every fit.
@@ -84,7 +84,7 @@ def accuracy(
     seeds : sequence of int
     plan : Plan, optional
         Time limit, fits at a time, threads.
-    command, tell : see `explanation_speed`
+    tell : see `explanation_speed`
 
     Returns
     -------
@@ -97,25 +97,24 @@ def accuracy(
         If a table or model is unknown or a file isn't here, before any work.
     """
     variants, names = find_variants(models), find_tables(tables)
-    store = Store(folder, lambda fits: make_report(fits, command))
+    store = Store(folder, make_report)
     measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
     return store.report()
 
 
-def make_report(fits: Sequence[Fit], command: str = "") -> Report:
+def make_report(fits: Sequence[Fit]) -> Report:
     """Sum fits up.
 
     Parameters
     ----------
     fits : sequence
         Oldest first.
-    command : str
     """
     return AccuracyReport(
         name="accuracy",
         title="Accuracy",
         text=_TEXT,
-        command=command,
+        command=command_of("accuracy", fits),
         columns=COLUMNS,
         results=summarise(fits),
         settings=settings_of(fits),

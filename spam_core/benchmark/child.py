@@ -71,6 +71,8 @@ class Children:
         dict
             ``scores`` (metric -> number on the test rows), ``seconds`` of the fit,
             ``epochs`` (choosing the regularization included; 0 without any),
+            ``pairs`` (share of pairs of columns that a SPAM gives a weight; None of
+            other models),
             ``memory_gb`` (peak of its largest process, interpreter and table
             included); or ``note``, a sentence that says why there is nothing, and
             ``failed`` if that was an accident and no refusal of the model.
@@ -168,12 +170,21 @@ def run(job: Job) -> dict[str, Any]:
             "scores": score(model, table),
             "seconds": model.training_seconds_,
             "epochs": epochs,
+            "pairs": _pairs(model),
             "memory_gb": peak_memory(),
         }
     except (ValueError, TypeError, OSError, ImportError) as error:  # as users see them
         return {"note": " ".join(str(error).split()) or type(error).__name__}
     except Exception as error:
         return _failure(error)
+
+
+def _pairs(model: Any) -> float | None:
+    from spam_core.models.spam import SPAM
+    from spam_core.models.sparsity import pair_share
+
+    polynomial = getattr(model, "model_", None)
+    return pair_share(polynomial) if isinstance(polynomial, SPAM) else None
 
 
 def _failure(error: Exception) -> dict[str, Any]:

@@ -278,6 +278,32 @@ def settings_of(fits: Sequence[Fit]) -> dict[str, str]:
     }
 
 
+def command_of(kind: str, fits: Sequence[Fit]) -> str:
+    """Return a command that measures all of these fits, whatever runs made them.
+
+    Examples
+    --------
+    >>> known = {"table": "wine", "label": "EBM", "threads": 1}
+    >>> print(command_of("speed", [{**known, "seed": 0}, {**known, "seed": 1}]))
+    python -m spam_core benchmark speed --tables wine --models ebm --seeds 2 --threads 1
+    """
+    keys = {variant.label: variant.key for variant in VARIANTS}
+    tables = in_order([fit["table"] for fit in fits], TABLES)
+    labels = in_order([fit["label"] for fit in fits], list(keys))
+    seeds = sorted({fit["seed"] for fit in fits})
+    counted = seeds == list(range(len(seeds)))
+    words = {
+        "tables": tables,
+        "models": [keys.get(label, label) for label in labels],
+        "seeds": [len(seeds)] if counted else seeds,
+        "threads": [max((fit["threads"] for fit in fits), default=1)],
+    }
+    options = (
+        f"--{name} {' '.join(map(str, values))}" for name, values in words.items()
+    )
+    return f"python -m spam_core benchmark {kind} {' '.join(options)}"
+
+
 def _in_words(fit: Fit) -> str:
     if fit["note"] is not None:
         return str(fit["note"])

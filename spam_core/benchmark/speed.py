@@ -12,6 +12,7 @@ from spam_core.benchmark.fits import (
     Plan,
     Store,
     by_variant,
+    command_of,
     main_metric,
     measure_fits,
     same_fit,
@@ -64,7 +65,6 @@ def speed(
     models: Sequence[str] | None = None,
     seeds: Sequence[int] = (0, 1, 2),
     plan: Plan | None = None,
-    command: str = "",
     tell: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Time fits that aren't timed yet, and write them down one by one.
@@ -79,7 +79,7 @@ def speed(
     seeds : sequence of int
     plan : Plan, optional
         One job at a time: fits side by side would slow each other down.
-    command, tell : see `explanation_speed`
+    tell : see `explanation_speed`
 
     Returns
     -------
@@ -101,7 +101,7 @@ def speed(
             f"{_REFERENCE_KEY} must be among the models: the others are compared "
             f"with it; got {[variant.key for variant in variants]}"
         )
-    store = Store(folder, lambda fits: make_report(fits, command))
+    store = Store(folder, make_report)
     fits = wanted(names, variants, seeds)
     measure_fits(fits, plan, store, tell)
     for fit in fits:
@@ -158,13 +158,13 @@ def _error(fit: Fit) -> float:
     return value if metric in LOWER_IS_BETTER else 1 - value
 
 
-def make_report(fits: Sequence[Fit], command: str = "") -> Report:
+def make_report(fits: Sequence[Fit]) -> Report:
     """Sum fits up; see `spam_core.benchmark.accuracy.make_report`."""
     return Report(
         name="speed",
         title="Time to fit",
         text=_TEXT,
-        command=command,
+        command=command_of("speed", fits),
         columns=COLUMNS,
         results=summarise(fits),
         settings=settings_of(fits),

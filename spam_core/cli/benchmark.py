@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spam_core.cli.fit import setting
+
 if TYPE_CHECKING:
     from spam_core.benchmark.fits import Plan
 
@@ -24,6 +26,7 @@ def add_commands(commands: Any) -> None:
     kinds = parser.add_subparsers(title="benchmarks", required=True, metavar="KIND")
     _add_accuracy(kinds)
     _add_speed(kinds)
+    _add_ablation(kinds)
     times = kinds.add_parser(
         "explanations",
         help="time of exact Shapley values beside KernelSHAP and LIME",
@@ -125,6 +128,42 @@ def _add_speed(kinds: Any) -> None:
     parser.set_defaults(run=speed, jobs=1)
 
 
+def _add_ablation(kinds: Any) -> None:
+    parser = kinds.add_parser(
+        "ablation",
+        help="what each setting of a SPAM is worth",
+        description="Vary one setting at a time. Measure what FOLDER/ablation.json "
+        "doesn't hold yet; a run that was ended goes on where it stopped.",
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        metavar="NAME",
+        help="data sets (covertype newsgroups cub bike_sharing)",
+    )
+    parser.add_argument(
+        "--axes",
+        nargs="+",
+        metavar="NAME",
+        help="settings (order rank l1 n_members n_knots)",
+    )
+    parser.add_argument(
+        "--model", choices=("spam", "spam-linear"), default="spam", help="(spam)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=setting,
+        metavar="NAME=VALUE",
+        help="a setting that all fits share",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at a time (1)")
+    _add_fits(parser)
+    _add_output(parser)
+    parser.set_defaults(run=ablation)
+
+
 def _add_fits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
@@ -157,7 +196,6 @@ def accuracy(arguments: argparse.Namespace) -> int:
         arguments.models,
         _seeds(arguments.seeds),
         _plan(arguments),
-        command=_command(arguments),
         tell=_tell,
     )
     return _show(report, arguments)
@@ -171,6 +209,23 @@ def speed(arguments: argparse.Namespace) -> int:
         arguments.output,
         arguments.tables,
         arguments.models,
+        _seeds(arguments.seeds),
+        _plan(arguments),
+        tell=_tell,
+    )
+    return _show(report, arguments)
+
+
+def ablation(arguments: argparse.Namespace) -> int:
+    """Measure what settings are worth."""
+    from spam_core.benchmark.ablation import ablation
+
+    report = ablation(
+        arguments.output,
+        arguments.tables,
+        arguments.axes,
+        arguments.model,
+        dict(arguments.set),
         _seeds(arguments.seeds),
         _plan(arguments),
         command=_command(arguments),

@@ -64,7 +64,7 @@ def add_commands(commands: Any) -> None:
         "--set",
         action="append",
         default=[],
-        type=_setting,
+        type=setting,
         metavar="NAME=VALUE",
         help="any other setting of the model, for example learning_rate=0.01",
     )
@@ -233,7 +233,8 @@ def _ranks(text: str) -> int | list[int]:
     return ranks[0] if len(ranks) == 1 else ranks
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; what isn't JSON is a word."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")

@@ -1,0 +1,173 @@
+"""What each setting of a SPAM is worth: one is varied, the others stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from spam_core.benchmark.fits import (
+    Fit,
+    Plan,
+    Store,
+    by_variant,
+    main_metric,
+    measure_fits,
+    settings_of,
+    wanted,
+)
+from spam_core.benchmark.report import Column, Report
+from spam_core.benchmark.variants import Variant, find_tables
+
+ABLATION_TABLES = ("covertype", "newsgroups", "cub", "bike_sharing")
+
+AXES: Mapping[str, tuple[Any, ...]] = {
+    "order": (1, 2, 3, 4),
+    "rank": (1, 2, 4, 8, 16, 32, 64, 128),
+    "l1": (0.0, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "n_members": (1, 2, 4, 8, 16),
+    "n_knots": (4, 8, 16, 32, 64, 128),
+}
+"""Settings that are varied, and their values."""
+
+COLUMNS = (
+    Column("table", "table"),
+    Column("axis", "setting"),
+    Column("value", "value"),
+    Column("metric", "metric"),
+    Column("mean", "mean", 4),
+    Column("spread", "spread", 2),
+    Column("pairs", "share of pairs with a weight", 3),
+    Column("seconds", "seconds", 2),
+    Column("note", "note"),
+)
+
+_TEXT = (
+    "One setting of a SPAM is varied, the others are its defaults or those in the "
+    "file. A seed draws the split as in the accuracy benchmark; scores are those of "
+    "the test rows, mean and standard deviation over seeds. Share of pairs with a "
+    "weight: of all pairs of columns, those that a component of order 2 gives a weight "
+    "other than 0."
+)
+
+
+def ablation(
+    folder: Path,
+    tables: Sequence[str] | None = None,
+    axes: Sequence[str] | None = None,
+    model: str = "spam",
+    parameters: Mapping[str, Any] | None = None,
+    seeds: Sequence[int] = (0, 1, 2),
+    plan: Plan | None = None,
+    command: str = "",
+    tell: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Measure what isn't measured yet, and write it down after every fit.
+
+    Parameters
+    ----------
+    folder : Path
+        Of ``ablation.json`` and ``ablation.md``; what they hold is kept.
+    tables : sequence of str, optional
+        Data sets; by default those of `ABLATION_TABLES`.
+    axes : sequence of str, optional
+        Keys of `AXES`; by default all. A sparse table has no knots.
+    model : {"spam", "spam-linear"}
+        In the registry.
+    parameters : mapping, optional
+        Settings that all fits share.
+    seeds, plan, command, tell
+        See `accuracy`.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    ValueError
+        If a table or an axis is unknown, before any work; the choices are named.
+    """
+    names = find_tables(tables or ABLATION_TABLES)
+    unknown = [axis for axis in axes or () if axis not in AXES]
+    if unknown:
+        raise ValueError(
+            f"There is no setting {', '.join(map(repr, unknown))} to vary; choose from "
+            f"{', '.join(AXES)}"
+        )
+    if model not in ("spam", "spam-linear"):
+        raise ValueError(f'model must be "spam" or "spam-linear", got {model!r}')
+    variants = [
+        _variant(model, axis, value, parameters or {})
+        for axis in axes or AXES
+        for value in AXES[axis]
+        if not (axis == "n_knots" and model == "spam-linear")
+    ]
+    store = Store(folder, lambda fits: make_report(fits, command))
+    measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
+    return store.report()
+
+
+def _variant(
+    model: str, axis: str, value: Any, parameters: Mapping[str, Any]
+) -> Variant:
+    key = f"{model}: {axis} = {value}"  # `_result` reads the axis off it
+    return Variant(key, key, model, {**parameters, axis: value})
+
+
+def make_report(fits: Sequence[Fit], command: str = "") -> Report:
+    """Sum fits up.
+
+    Parameters
+    ----------
+    fits : sequence
+        Oldest first.
+    command : str
+    """
+    return Report(
+        name="ablation",
+        title="Ablations",
+        text=_TEXT,
+        command=command,
+        columns=COLUMNS,
+        results=summarise(fits),
+        settings=settings_of(fits),
+        fits=fits,
+    )
+
+
+def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
+    """Sum up the fits of each table and value, by table, setting and value."""
+    found = [_result(same) for same in by_variant(fits)]
+    order = list(AXES)
+    tables = list(dict.fromkeys(result["table"] for result in found))
+
+    def place(result: Mapping[str, Any]) -> tuple[int, str, int, float]:
+        axis = order.index(result["axis"])
+        return tables.index(result["table"]), result["model"], axis, result["value"]
+
+    return sorted(found, key=place)
+
+
+def _result(fits: Sequence[Fit]) -> dict[str, Any]:
+    done = sorted((f for f in fits if f["note"] is None), key=lambda f: f["seed"])
+    metric = main_metric(fits[0])
+    axis = fits[0]["label"].partition(": ")[2].partition(" = ")[0]
+    scores = [fit["scores"][metric] for fit in done]
+    pairs = [fit["pairs"] for fit in done if fit.get("pairs") is not None]
+    return {
+        "table": fits[0]["table"],
+        "model": fits[0]["model"],
+        "axis": axis,
+        "value": fits[0]["parameters"][axis],
+        "metric": metric,
+        "seeds": [fit["seed"] for fit in done],
+        "scores": scores,
+        "mean": fmean(scores) if scores else None,
+        "spread": stdev(scores) if len(scores) > 1 else None,
+        "pairs": fmean(pairs) if pairs else None,
+        "seconds": fmean(fit["seconds"] for fit in done) if done else None,
+        "parameters": fits[0]["parameters"],
+        "note": next((fit["note"] for fit in fits if fit["note"] is not None), None),
+    }
