@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -43,6 +44,11 @@ class Encoded:
     def to(self, device: torch.device | str, dtype: torch.dtype) -> Encoded:
         """Move to a device and cast the values."""
         return Encoded(self.values.to(device, dtype), self.codes.to(device))
+
+    @cached_property
+    def all_numbers(self) -> bool:
+        """Whether every cell holds an ordinary number."""
+        return bool((self.codes == NUMBER).all())
 
     @property
     def unknown(self) -> Tensor:

@@ -271,8 +271,10 @@ class FeatureMap(nn.Module):
 
     def _numbers(self, rows: Encoded) -> tuple[Tensor, Tensor]:
         """Values and mask of the numbered features, (n, d_numbered) each."""
-        values = rows.values[:, self.numbered]
-        return values, (rows.codes[:, self.numbered] == NUMBER).to(values.dtype)
+        values, codes = rows.values, rows.codes
+        if len(self.numbered) < self.n_features:  # else a copy would tell nothing new
+            values, codes = values[:, self.numbered], codes[:, self.numbered]
+        return values, (codes == NUMBER).to(values.dtype)
 
 
 class LinearMap(FeatureMap):
@@ -317,6 +319,15 @@ class LinearMap(FeatureMap):
     def _root(self, values: Tensor, order: int) -> Tensor:
         return signed_root(values, order) if self.rescale else values
 
+    def _numeric(self, rows: Encoded, order: int) -> Tensor:
+        """Return phi of the numbered features, (n, d_numbered)."""
+        whole = len(self.numbered) == self.n_features  # its copy would tell nothing new
+        # a GPU would have to be waited for; a processor's masks cost more than a look
+        if whole and rows.codes.device.type == "cpu" and rows.all_numbers:
+            return self._root(rows.values, order)
+        values, is_number = self._numbers(rows)
+        return self._root(values, order) * is_number
+
     def sums(self, rows: Encoded | SparseRows, order: int, table: Tensor) -> Tensor:
         """Sum over features, looking only at what a sparse row holds."""
         if not isinstance(rows, SparseRows):
@@ -342,14 +353,12 @@ class LinearMap(FeatureMap):
 
     def numeric_sums(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
         """Sum the numeric columns: (n, M, q)."""
-        values, is_number = self._numbers(rows)
-        phi = self._root(values, order) * is_number
+        phi = self._numeric(rows, order)
         return unflatten_columns(phi @ table.flatten(1), table)
 
     def numeric_scores(self, rows: Encoded, order: int, table: Tensor) -> Tensor:
         """Score each numbered feature: (n, d_numbered, M, q)."""
-        values, is_number = self._numbers(rows)
-        phi = self._root(values, order) * is_number
+        phi = self._numeric(rows, order)
         return phi[:, :, None, None] * table
 
     def weighted_scores(
@@ -357,8 +366,7 @@ class LinearMap(FeatureMap):
     ) -> Tensor:
         """Weigh the basis first, which makes numbers one product of matrices."""
         result = table.new_zeros(len(rows), self.n_features, vectors.shape[1])
-        values, is_number = self._numbers(rows)
-        phi = self._root(values, order) * is_number
+        phi = self._numeric(rows, order)
         basis = table[: self.n_numeric].flatten(1)
         result[:, self.numbered] = (vectors @ basis.T).mT * phi[:, :, None]
         if len(self.levelled):

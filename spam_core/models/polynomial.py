@@ -87,6 +87,10 @@ def signed_root(values: Tensor, order: int) -> Tensor:
     """
     if order == 1:
         return values
+    if not values.requires_grad:
+        size = values.abs()
+        root = size.sqrt() if order == 2 else size ** (1 / order)
+        return torch.copysign(root, values)
     zero = values == 0
     size = torch.where(zero, torch.ones_like(values), values.abs())
     return torch.where(zero, torch.zeros_like(values), size ** (1 / order)) * (
