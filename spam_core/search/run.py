@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,6 +216,12 @@ def _plan(
 
     optuna.storages.fail_stale_trials(study)
     state = optuna.trial.TrialState
+    for trial in study.get_trials(deepcopy=False, states=(state.RUNNING,)):
+        # one whose process died before its first heartbeat never gets stale
+        started = trial.datetime_start
+        age = 0.0 if started is None else (datetime.now() - started).total_seconds()
+        if "begun" not in trial.user_attrs and age > _GRACE:
+            study.tell(trial.number, state=state.FAIL)
     held: dict[int, optuna.trial.TrialState] = {}
     for trial in study.get_trials(deepcopy=False):
         if "draw" in trial.user_attrs and not is_lost(trial):
@@ -250,6 +257,10 @@ def _objective(
     if "draw" not in trial.user_attrs:
         # another process took the last one that waited
         raise RuntimeError("there is nothing left to do")
+    beat = getattr(trial.storage, "record_heartbeat", None)
+    if beat is not None:
+        beat(trial._trial_id)
+    trial.set_user_attr("begun", True)
     settings = _suggested(trial, space)
     best = float("inf")
 

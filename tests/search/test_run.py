@@ -150,11 +150,14 @@ def test_mistakes_are_told_before_any_fit(wine: Table, monkeypatch: Any) -> None
             search(wine, "cart", **more)
 
 
-def started(path: Path, *more: str) -> subprocess.Popen[str]:
-    words = ["search", "--dataset", "wine", "--model", "spam", "--trials", "6"]
-    words += ["--storage", str(path), "--set", "n_members=2", "--set", "rank=2"]
-    words += ["--set", "max_epochs=30", "--set", "order=2", "--no-prune", *more]
-    command = [sys.executable, "-m", "spam_core", *words]
+def words(path: Path, *more: str) -> list[str]:
+    found = ["search", "--dataset", "wine", "--model", "spam", "--trials", "6"]
+    found += ["--storage", str(path), "--set", "n_members=2", "--set", "rank=2"]
+    return [*found, "--set", "max_epochs=30", "--set", "order=2", "--no-prune", *more]
+
+
+def started(path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "spam_core", *words(path)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
@@ -173,24 +176,31 @@ def test_a_killed_search_ends_with_as_many_trials(tmp_path: Path, capsys: Any) -
     told = other.stderr.read().count("trial ")
     other.stderr.close()
     assert 3 <= told <= 5
-    assert main(started_words(path)) == 0
+    assert main(words(path)) == 0
     assert "6 trials of spam on wine (6 complete)" in capsys.readouterr().out
 
 
-def started_words(path: Path) -> list[str]:
-    process = started(path)
-    process.kill()
-    process.wait()
-    if process.stderr is not None:
-        process.stderr.close()
-    assert isinstance(process.args, list)
-    return [str(word) for word in process.args[3:]]
+def test_a_trial_whose_process_died_at_once_is_done_again(
+    wine: Table, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(module, "_GRACE", 1)
+    path = tmp_path / "trials.db"
+    cart(wine, storage=path, n_trials=1)
+    space = module.make_space("cart", CART)
+    with module._quiet():
+        study = module._open(wine, "cart", space, "accuracy", 0, path, True)
+        module._plan(study, space, 2, 0)
+        study._thread_local.in_optimize_loop = True  # as in a fit that is killed
+        dead = study.ask()  # it runs, and no heartbeat will ever tell that it doesn't
+    result = cart(wine, storage=path, n_trials=2)
+    assert [trial.state for trial in result.trials] == ["complete", "complete"]
+    assert study.trials[dead.number].state.name == "FAIL"
 
 
 def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "trials.db"
     table = tmp_path / "trials.csv"
-    both = [started(path), started(path, "--seed", "0")]
+    both = [started(path), started(path)]
     counts = []
     for process in both:
         assert process.wait(240) == 0
@@ -199,8 +209,7 @@ def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
         process.stderr.close()
     assert sum(counts) == 6
     assert min(counts) >= 1
-    words = [*started_words(path), "--table", str(table)]
-    assert main(words) == 0
+    assert main(words(path, "--table", str(table))) == 0
     capsys.readouterr()
     rows = np.genfromtxt(table, delimiter=",", names=True, usecols=0)
     assert sorted(rows["trial"]) == list(range(6))
