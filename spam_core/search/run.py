@@ -111,9 +111,10 @@ def search(
     if n_trials < 1:
         raise ValueError(f"n_trials must be at least 1, got {n_trials}")
     with _quiet():
-        study = _open(table, model, space, metric, seed, storage, prune)
-        objective = partial(_objective, table, model, space, metric, seed, stop)
         lock = None if storage is None else Path(storage)
+        with _locked(lock):  # two that start at once would both create the tables
+            study = _open(table, model, space, metric, seed, storage, prune)
+        objective = partial(_objective, table, model, space, metric, seed, stop)
         while not stop():
             with _locked(lock):
                 waiting, running = _plan(study, space, n_trials, seed)
@@ -166,7 +167,6 @@ def _open(
         pruner = optuna.pruners.MedianPruner(_STARTUP_TRIALS, _WARMUP_EPOCHS)
     backend = None
     if storage is not None:
-        Path(storage).parent.mkdir(parents=True, exist_ok=True)
         backend = optuna.storages.RDBStorage(
             f"sqlite:///{Path(storage).resolve()}",
             {"connect_args": {"timeout": _LOCK_SECONDS}},
@@ -199,6 +199,7 @@ def _locked(storage: Path | None) -> Iterator[None]:
     if storage is None:
         yield
         return
+    storage.parent.mkdir(parents=True, exist_ok=True)
     beside = storage.with_name(f"{storage.name}.lock")
     connection = sqlite3.connect(beside, timeout=_LOCK_SECONDS, isolation_level=None)
     try:

@@ -208,7 +208,6 @@ def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
         counts.append(process.stderr.read().count("trial "))
         process.stderr.close()
     assert sum(counts) == 6
-    assert min(counts) >= 1
     assert main(words(path, "--table", str(table))) == 0
     capsys.readouterr()
     rows = np.genfromtxt(table, delimiter=",", names=True, usecols=0)
