@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from spam_core.benchmark.fits import (
@@ -12,8 +12,9 @@ from spam_core.benchmark.fits import (
     Plan,
     Store,
     by_variant,
-    main_metric,
+    mean_and_spread,
     measure_fits,
+    measured,
     settings_of,
     wanted,
 )
@@ -151,23 +152,11 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
 
 
 def _result(fits: Sequence[Fit]) -> dict[str, Any]:
-    done = sorted((f for f in fits if f["note"] is None), key=lambda f: f["seed"])
-    metric = main_metric(fits[0])
     axis = fits[0]["label"].partition(": ")[2].partition(" = ")[0]
-    scores = [fit["scores"][metric] for fit in done]
-    pairs = [fit["pairs"] for fit in done if fit.get("pairs") is not None]
+    pairs = [fit["pairs"] for fit in measured(fits) if fit["pairs"] is not None]
     return {
-        "table": fits[0]["table"],
-        "model": fits[0]["model"],
+        **mean_and_spread(fits),
         "axis": axis,
         "value": fits[0]["parameters"][axis],
-        "metric": metric,
-        "seeds": [fit["seed"] for fit in done],
-        "scores": scores,
-        "mean": fmean(scores) if scores else None,
-        "spread": stdev(scores) if len(scores) > 1 else None,
         "pairs": fmean(pairs) if pairs else None,
-        "seconds": fmean(fit["seconds"] for fit in done) if done else None,
-        "parameters": fits[0]["parameters"],
-        "note": next((fit["note"] for fit in fits if fit["note"] is not None), None),
     }

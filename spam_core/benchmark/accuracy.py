@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 from spam_core.benchmark.fits import (
@@ -14,7 +13,9 @@ from spam_core.benchmark.fits import (
     Store,
     by_variant,
     command_of,
+    mean_and_spread,
     measure_fits,
+    measured,
     settings_of,
     wanted,
 )
@@ -137,28 +138,17 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
 
 def _result(fits: Sequence[Fit]) -> dict[str, Any]:
     """Sum up the fits of one table and variant."""
-    table, label = fits[0]["table"], fits[0]["label"]
-    names = METRICS[dataset_info(table).task]
-    done = sorted((f for f in fits if f["note"] is None), key=lambda f: f["seed"])
-    metrics: Mapping[str, list[float]] = {
-        name: [fit["scores"][name] for fit in done] for name in names
-    }
-    scores = metrics[names[0]]
+    table, label, done = fits[0]["table"], fits[0]["label"], measured(fits)
+    known = mean_and_spread(fits)
     row = next((v.paper for v in VARIANTS if v.label == label), None)
     return {
-        "table": table,
-        "model": fits[0]["model"],
+        **known,
         "label": label,
-        "metric": names[0],
-        "better": "lower" if names[0] in LOWER_IS_BETTER else "higher",
-        "mean": fmean(scores) if scores else None,
-        "spread": stdev(scores) if len(scores) > 1 else None,
-        "seeds": [fit["seed"] for fit in done],
-        "scores": scores,
-        "metrics": metrics,
-        "seconds": fmean(fit["seconds"] for fit in done) if done else None,
+        "better": "lower" if known["metric"] in LOWER_IS_BETTER else "higher",
+        "metrics": {
+            name: [fit["scores"][name] for fit in done]
+            for name in METRICS[dataset_info(table).task]
+        },
         "memory_gb": max((fit["memory_gb"] for fit in done), default=None),
-        "parameters": fits[0]["parameters"],
         "paper": paper_number(table, row),
-        "note": next((fit["note"] for fit in fits if fit["note"] is not None), None),
     }

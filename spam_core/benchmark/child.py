@@ -170,8 +170,8 @@ def run(job: Job) -> dict[str, Any]:
             "scores": score(model, table),
             "seconds": model.training_seconds_,
             "epochs": epochs,
+            "memory_gb": peak_memory(),  # before what needs some of its own
             "pairs": _pairs(model),
-            "memory_gb": peak_memory(),
         }
     except (ValueError, TypeError, OSError, ImportError) as error:  # as users see them
         return {"note": " ".join(str(error).split()) or type(error).__name__}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 from spam_core import __version__
@@ -249,6 +250,34 @@ def by_variant(fits: Sequence[Fit]) -> list[list[Fit]]:
             newest = of_variant[-1]
             found.append([fit for fit in of_variant if same_settings(fit, newest)])
     return found
+
+
+def measured(fits: Sequence[Fit]) -> list[Fit]:
+    """Return those that there is a number of, by seed."""
+    return sorted((f for f in fits if f["note"] is None), key=lambda f: f["seed"])
+
+
+def mean_and_spread(fits: Sequence[Fit]) -> dict[str, Any]:
+    """Sum up the fits of one table and variant, as reports hold it."""
+    done, metric = measured(fits), main_metric(fits[0])
+    scores = [fit["scores"][metric] for fit in done]
+    return {
+        "table": fits[0]["table"],
+        "model": fits[0]["model"],
+        "metric": metric,
+        "mean": fmean(scores) if scores else None,
+        "spread": stdev(scores) if len(scores) > 1 else None,
+        "seeds": [fit["seed"] for fit in done],
+        "scores": scores,
+        "seconds": fmean(fit["seconds"] for fit in done) if done else None,
+        "parameters": fits[0]["parameters"],
+        "note": first_note(fits),
+    }
+
+
+def first_note(fits: Sequence[Fit]) -> str | None:
+    """Return why one couldn't be measured, if any couldn't."""
+    return next((fit["note"] for fit in fits if fit["note"] is not None), None)
 
 
 def main_metric(fit: Fit) -> str:

@@ -13,8 +13,10 @@ from spam_core.benchmark.fits import (
     Store,
     by_variant,
     command_of,
+    first_note,
     main_metric,
     measure_fits,
+    measured,
     same_fit,
     settings_of,
     wanted,
@@ -188,7 +190,7 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
 
 
 def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
-    done = sorted((f for f in same if f["note"] is None), key=lambda f: f["seed"])
+    done = measured(same)
     metric = main_metric(same[0])
     ratios, matched, epochs, matched_ratios = [], [], [], []
     for fit in done:
@@ -217,7 +219,7 @@ def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
         "times_as_fast_to_match": _median(matched_ratios),
         "memory_gb": max((fit["memory_gb"] for fit in done), default=None),
         "parameters": same[0]["parameters"],
-        "note": next((fit["note"] for fit in same if fit["note"] is not None), None),
+        "note": first_note(same),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,46 +191,36 @@ def accuracy(arguments: argparse.Namespace) -> int:
     """Measure how good models are."""
     from spam_core.benchmark.accuracy import accuracy
 
-    report = accuracy(
-        arguments.output,
-        arguments.tables,
-        arguments.models,
-        _seeds(arguments.seeds),
-        _plan(arguments),
-        tell=_tell,
-    )
-    return _show(report, arguments)
+    return _measure(accuracy, arguments, arguments.models)
 
 
 def speed(arguments: argparse.Namespace) -> int:
     """Measure how long fits take."""
     from spam_core.benchmark.speed import speed
 
-    report = speed(
-        arguments.output,
-        arguments.tables,
-        arguments.models,
-        _seeds(arguments.seeds),
-        _plan(arguments),
-        tell=_tell,
-    )
-    return _show(report, arguments)
+    return _measure(speed, arguments, arguments.models)
 
 
 def ablation(arguments: argparse.Namespace) -> int:
     """Measure what settings are worth."""
     from spam_core.benchmark.ablation import ablation
 
-    report = ablation(
+    what = arguments.axes, arguments.model, dict(arguments.set)
+    return _measure(ablation, arguments, *what, command=_command(arguments))
+
+
+def _measure(
+    measure: Callable[..., Any], arguments: argparse.Namespace, *what: Any, **more: Any
+) -> int:
+    """Measure fits, and print the report."""
+    report = measure(
         arguments.output,
         arguments.tables,
-        arguments.axes,
-        arguments.model,
-        dict(arguments.set),
+        *what,
         _seeds(arguments.seeds),
         _plan(arguments),
-        command=_command(arguments),
         tell=_tell,
+        **more,
     )
     return _show(report, arguments)
 

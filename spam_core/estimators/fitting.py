@@ -6,7 +6,7 @@ reports through callbacks and prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -86,18 +86,31 @@ def build(spec: ModelSpec, table: Table, callbacks: list[Any] | None = None) -> 
     """
     model = make_model(spec.name, table.task)
     known = model.get_params(deep=False)
-    unknown = sorted(set(spec.params) - set(known))
-    if unknown:
-        raise ValueError(
-            f"{spec.name} has no setting {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(sorted(known))}"
-        )
+    refuse_unknown_settings(spec.name, spec.params, known)
     params = dict(spec.params)
     if table.special_values and "special_values" in known:
         params.setdefault("special_values", dict(table.special_values))
     if callbacks is not None and "callbacks" in known:
         params["callbacks"] = callbacks
     return model.set_params(**params)
+
+
+def refuse_unknown_settings(
+    model: str, given: Iterable[str], known: Iterable[str]
+) -> None:
+    """Refuse settings that a model doesn't have.
+
+    Raises
+    ------
+    ValueError
+        If there are any; the model's are named.
+    """
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ValueError(
+            f"{model} has no setting {', '.join(map(repr, unknown))}; it has "
+            f"{', '.join(sorted(known))}"
+        )
 
 
 def fit(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from spam_core.estimators.fitting import LOWER_IS_BETTER, ModelSpec
-from spam_core.search.space import Choice, Space, label
+from spam_core.search.space import Space, label
 
 if TYPE_CHECKING:
     import optuna
@@ -47,14 +47,8 @@ class Trial:
     def of(cls, trial: optuna.trial.FrozenTrial, space: Space) -> Trial:
         """Read a trial that is over."""
         states = {"COMPLETE": COMPLETE, "PRUNED": PRUNED, "FAIL": FAILED}
-        values = {
-            name: {label(value): value for value in setting.values}
-            for name, setting in space.items()
-            if isinstance(setting, Choice)
-        }
         settings = {
-            name: values[name][found] if name in values else found
-            for name, found in trial.params.items()
+            name: space[name].value_of(found) for name, found in trial.params.items()
         }
         told = trial.user_attrs
         return cls(

@@ -23,7 +23,7 @@ from spam_core.estimators.fitting import (
 )
 from spam_core.explain.optional import optional_import
 from spam_core.search.result import SearchResult, Trial, is_lost, read_trials
-from spam_core.search.space import Range, Setting, Space, label, make_space
+from spam_core.search.space import Setting, Space, make_space
 
 if TYPE_CHECKING:
     import optuna
@@ -230,14 +230,8 @@ def _plan(
     for draw in range(n_trials):
         if draw not in held:
             rng = np.random.default_rng([seed, draw])
-            drawn = {name: s.draw(rng) for name, s in space.items()}
-            study.enqueue_trial(
-                {
-                    name: value if isinstance(space[name], Range) else label(value)
-                    for name, value in drawn.items()
-                },
-                user_attrs={"draw": draw},
-            )
+            drawn = {name: s.stored(s.draw(rng)) for name, s in space.items()}
+            study.enqueue_trial(drawn, user_attrs={"draw": draw})
             held[draw] = state.WAITING
     found = list(held.values())
     return found.count(state.WAITING), found.count(state.RUNNING)
@@ -262,7 +256,7 @@ def _objective(
     if beat is not None:
         beat(trial._trial_id)
     trial.set_user_attr("begun", True)
-    settings = _suggested(trial, space)
+    settings = {name: setting.suggest(trial, name) for name, setting in space.items()}
     best = float("inf")
 
     def progress(told: Progress) -> bool:
@@ -293,20 +287,6 @@ def _objective(
         trial.set_user_attr("seconds", time.perf_counter() - started)
     trial.set_user_attr("scores", scores)
     return scores[metric]
-
-
-def _suggested(trial: optuna.Trial, space: Space) -> dict[str, Any]:
-    """Ask for the trial's settings, as the model takes them."""
-    found = {}
-    for name, setting in space.items():
-        if isinstance(setting, Range):
-            found[name] = trial.suggest_float(
-                name, setting.low, setting.high, log=setting.log
-            )
-            continue
-        values = {label(value): value for value in setting.values}
-        found[name] = values[trial.suggest_categorical(name, list(values))]
-    return found
 
 
 def _tell(

@@ -11,12 +11,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spam_core.estimators import MODELS, make_model
+from spam_core.estimators.fitting import refuse_unknown_settings
 from spam_core.models.baselines import DNN_ARCHITECTURES
+from spam_core.training.regularization import CANDIDATES
+
+if TYPE_CHECKING:
+    import optuna
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,18 @@ class Range:
         logs = math.log(self.low), math.log(self.high)
         return float(min(max(math.exp(rng.uniform(*logs)), self.low), self.high))
 
+    def stored(self, value: float) -> float:
+        """Return what a study holds of a value: itself."""
+        return value
+
+    def suggest(self, trial: optuna.Trial, name: str) -> float:
+        """Ask a study's trial for its value."""
+        return trial.suggest_float(name, self.low, self.high, log=self.log)
+
+    def value_of(self, stored: float) -> float:
+        """Return the value that a study holds so: itself."""
+        return stored
+
     @property
     def text(self) -> str:
         """As the command line writes it."""
@@ -92,6 +109,19 @@ class Choice:
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value."""
         return self.values[int(rng.integers(len(self.values)))]
+
+    def stored(self, value: Any) -> str:
+        """Return what a study holds of a value: a list is no category, its text is."""
+        return label(value)
+
+    def suggest(self, trial: optuna.Trial, name: str) -> Any:
+        """Ask a study's trial for its value."""
+        texts = [self.stored(value) for value in self.values]
+        return self.value_of(trial.suggest_categorical(name, texts))
+
+    def value_of(self, stored: str) -> Any:
+        """Return the value that a study holds so."""
+        return next(value for value in self.values if self.stored(value) == stored)
 
     @property
     def text(self) -> str:
@@ -146,9 +176,7 @@ SPACES: Mapping[str, Space] = {
         "order": Choice((2, 3)),
         "rank": Choice((16, 32, 64, 128)),
         "learning_rate": Range(1e-3, 0.05),
-        "regularization": Choice(
-            ("auto", "light", "rough", "loose", "smooth", "swift", "strong")
-        ),
+        "regularization": Choice(("auto", *CANDIDATES)),
         "basis_dropout": Choice((0.0, 0.05, 0.1, 0.2)),
         "n_knots": Choice((32, 64, 128)),
         "batch_size": Choice((64, 128, 256, 512)),
@@ -219,12 +247,7 @@ def make_space(model: str, changes: Mapping[str, Setting | Any] | None = None) -
     if model not in MODELS:
         raise ValueError(f"There is no model {model!r}; choose from {list(MODELS)}")
     known = make_model(model, "regression").get_params(deep=False)
-    unknown = [name for name in changes or {} if name not in known]
-    if unknown:
-        raise ValueError(
-            f"{model} has no setting {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(sorted(known))}"
-        )
+    refuse_unknown_settings(model, changes or (), known)
     found = dict(SPACES[model])
     for name, change in (changes or {}).items():
         found[name] = change if isinstance(change, Setting) else Choice((change,))

@@ -23,9 +23,10 @@ from spam_core.models.feature_maps import (
 from spam_core.models.networks import BasisMap, NeuralMap, Units
 from spam_core.models.spam import SPAM
 from spam_core.models.spline import SplineMap
-from spam_core.training.config import Callbacks, Progress, TrainingConfig
+from spam_core.training.config import Callbacks, TrainingConfig
 from spam_core.training.loop import TrainingData, TrainingResult, train
 from spam_core.training.losses import Task
+from spam_core.training.phases import Phases
 from spam_core.training.regularization import (
     CANDIDATES,
     MANY_ROWS,
@@ -162,17 +163,18 @@ def fit_spam(
     run = _Run(problem, settings, mask, device, offset, factor)
     screened = len(choices) > 1 and n >= _SCREEN_ROWS and members > _SCREEN_MEMBERS
     if not screened:
-        hooks = _Hooks(callbacks, config.max_epochs)
+        hooks = Phases(callbacks, config.max_epochs)
         model, result = run.train(choices, folds, config, seed, hooks)
         chosen = choices[result.group]
         return FittedSPAM(model, result.history, chosen, result.validation_loss)
     short = replace(config, max_epochs=math.ceil(_SCREEN_SHARE * config.max_epochs))
-    hooks = _Hooks(callbacks, short.max_epochs + config.max_epochs)
+    hooks = Phases(callbacks, short.max_epochs + config.max_epochs)
     some = folds[:: members // _SCREEN_MEMBERS][:_SCREEN_MEMBERS]
     model, result = run.train(choices, some, short, seed, hooks)
     chosen = choices[result.group]
     if not hooks.stopped:
-        hooks.next_phase(result.history, config.max_epochs)
+        past = result.history
+        hooks.next_phase(len(past), past[-1]["seconds"], config.max_epochs)
         model, result = run.train([chosen], folds, config, seed + 1, hooks)
     return FittedSPAM(model, result.history, chosen, result.validation_loss)
 
@@ -214,7 +216,7 @@ class _Run:
         folds: list[int],
         config: TrainingConfig,
         seed: int,
-        hooks: _Hooks,
+        hooks: Phases,
     ) -> tuple[SPAM, TrainingResult]:
         problem, settings = self.problem, self.settings
         generator = torch.Generator().manual_seed(seed)
@@ -290,30 +292,6 @@ def make_ready(model: Any, problem: Problem, device: torch.device, seed: int) ->
     model.to(device)
     if device.type != "cpu":
         model.generator = torch.Generator(device).manual_seed(seed)
-
-
-class _Hooks:
-    """Passes progress on, counting epochs through two phases."""
-
-    def __init__(self, callbacks: Callbacks, total: int) -> None:
-        self.callbacks, self.total = list(callbacks or ()), total
-        self.epochs, self.seconds, self.stopped = 0, 0.0, False
-
-    def next_phase(self, history: list[dict[str, float]], max_epochs: int) -> None:
-        """Count on from a phase that may have needed fewer epochs than it had."""
-        self.epochs, self.seconds = len(history), history[-1]["seconds"]
-        self.total = self.epochs + max_epochs
-
-    def __call__(self, progress: Progress) -> bool:
-        told = replace(
-            progress,
-            epoch=progress.epoch + self.epochs,
-            max_epochs=self.total,
-            seconds=progress.seconds + self.seconds,
-        )
-        answers = [callback(told) for callback in self.callbacks]
-        self.stopped = any(answer is True for answer in answers)
-        return self.stopped
 
 
 def default_config(

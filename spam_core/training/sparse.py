@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from spam_core.training.fit import Problem, initial_bias
 from spam_core.training.lazy_adam import LazyAdam
 from spam_core.training.loop import TrainingData
 from spam_core.training.losses import row_losses
+from spam_core.training.phases import Phases
 
 STRENGTHS = (0.03, 0.3, 3.0)
 """Penalties on the weights of order 1 that ``l2="auto"`` compares."""
@@ -130,7 +131,7 @@ def fit_sparse(
     held = problem.held_out(settings.n_members, settings.validation_fraction, seed)
     compared = bool(held.any())
     n_members = settings.n_members if settings.ranks else 1
-    tell = _Tell(callbacks, (n_members + compared) * config.max_epochs)
+    tell = Phases(callbacks, (n_members + compared) * config.max_epochs)
     chosen = strengths[0] if len(strengths) == 1 else _UNCOMPARED
     loss = math.nan
     if compared:
@@ -143,7 +144,8 @@ def fit_sparse(
         if tell.stopped:
             model = trainer.ensemble.freeze(offset, factor).member(best)
             return FittedSparse(model, trainer.history, loss, chosen)
-        tell.next_phase(len(trainer.history), trainer.seconds)
+        left = n_members * config.max_epochs
+        tell.next_phase(len(trainer.history), trainer.seconds, left)
     nothing = np.zeros((len(held), 1), dtype=bool)
     members: list[SparseEnsemble] = []
     history: list[dict[str, float]] = []
@@ -155,7 +157,8 @@ def fit_sparse(
             break  # one that isn't done would spoil those that are
         members.append(trainer.ensemble)
         history = trainer.history
-        tell.next_phase(len(history), trainer.seconds)
+        left = (n_members - len(members)) * config.max_epochs
+        tell.next_phase(len(history), trainer.seconds, left)
         if tell.stopped:
             break
     model = SparseEnsemble.joined(members).freeze(offset, factor)
@@ -203,7 +206,7 @@ class _Trainer:
         self.history: list[dict[str, float]] = []
         self.seconds = 0.0
 
-    def run(self, tell: _Tell) -> None:
+    def run(self, tell: Phases) -> None:
         """Train for all epochs, unless told to stop.
 
         Early stopping would end at the epoch that suits the weakest penalty, while the
@@ -270,13 +273,20 @@ class _Trainer:
 @torch.no_grad()
 def evaluate_sparse(ensemble: SparseEnsemble, data: TrainingData) -> Tensor:
     """Mean loss of each member over the held-out rows, (M,); NaN without any."""
-    held = torch.nonzero((data.validation > 0).any(1))[:, 0]
-    if not len(held):
+    scores, target, share = _held_out(ensemble, data)
+    if not len(target):
         return torch.full((ensemble.n_members,), math.nan)
-    scores = ensemble.score(_sparse(data.rows[held]))
-    losses = row_losses(scores, data.target[held], data.task)
+    return (row_losses(scores, target, data.task) * share).sum(0)
+
+
+def _held_out(
+    ensemble: SparseEnsemble, data: TrainingData
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores (n, M, C) and targets of the held-out rows, and weights that sum to 1."""
+    held = torch.nonzero((data.validation > 0).any(1))[:, 0]
     weight = data.validation[held]
-    return (losses * weight).sum(0) / weight.sum(0)
+    scores = ensemble.score(_sparse(data.rows[held]))
+    return scores, data.target[held], weight / weight.sum(0)
 
 
 class _Calibrated(NamedTuple):
@@ -291,10 +301,7 @@ class _Calibrated(NamedTuple):
 def _calibrate(trainer: _Trainer) -> list[_Calibrated]:
     """Find the factor of the scores that gives each member the least held-out loss."""
     data = trainer.data
-    held = torch.nonzero((data.validation > 0).any(1))[:, 0]
-    scores, target = trainer.ensemble.score(_sparse(data.rows[held])), data.target[held]
-    weight = data.validation[held]
-    share = weight / weight.sum(0)
+    scores, target, share = _held_out(trainer.ensemble, data)
     # a regression's scores are numbers, not logits
     factors = _FACTORS if data.task != "regression" else torch.ones(1)
     losses = torch.stack([row_losses(f * scores, target, data.task) for f in factors])
@@ -324,31 +331,6 @@ def _strongest(losses: Sequence[float], errors: Sequence[float]) -> int:
     best = int(np.nanargmin(losses))
     most = losses[best] + 2 * errors[best]
     return max(k for k, loss in enumerate(losses) if loss <= most)
-
-
-class _Tell:
-    """Passes progress on, counting epochs through all phases."""
-
-    def __init__(self, callbacks: Callbacks, total: int) -> None:
-        self.callbacks, self.total = list(callbacks or ()), total
-        self.epochs, self.seconds, self.stopped = 0, 0.0, False
-
-    def next_phase(self, epochs: int, seconds: float) -> None:
-        """Count on from a phase that is over."""
-        self.epochs += epochs
-        self.seconds += seconds
-
-    def __call__(self, progress: Progress) -> bool:
-        told = replace(
-            progress,
-            epoch=progress.epoch + self.epochs,
-            max_epochs=self.total,
-            seconds=progress.seconds + self.seconds,
-        )
-        # every callback hears of the epoch, also when an earlier one says stop
-        answers = [callback(told) for callback in self.callbacks]
-        self.stopped = any(answer is True for answer in answers)
-        return self.stopped
 
 
 def _sparse(rows: Encoded | SparseRows) -> SparseRows:
