@@ -166,7 +166,7 @@ class _CART(TreeEstimator):
     ) -> DecisionTree:
         """Grow and prune a tree on some rows."""
         matrix = matrix_of(problem.features, dense_rows(problem.rows))[rows]
-        ranks = order_levels(problem, matrix, rows)
+        ranks = order_levels(problem, matrix, rows, self.min_samples_leaf)
         fitted = self._tree(problem.task, alpha, seed).fit(
             to_float32(ranked(matrix, ranks)),
             problem.target[rows],
@@ -192,8 +192,9 @@ class _CART(TreeEstimator):
     ) -> tuple[float, float]:
         """Return the penalty with the least loss on held-out rows, and that loss."""
         matrix = matrix_of(problem.features, dense_rows(problem.rows))[~held]
+        ranks = order_levels(problem, matrix, ~held, self.min_samples_leaf)
         path = self._tree(problem.task, 0.0, seed).cost_complexity_pruning_path(
-            to_float32(ranked(matrix, order_levels(problem, matrix, ~held))),
+            to_float32(ranked(matrix, ranks)),
             problem.target[~held],
             problem.weight[~held],
         )
@@ -213,17 +214,20 @@ class _CART(TreeEstimator):
         return float(penalties[best]), losses[best]
 
 
-def order_levels(problem: Problem, matrix: Floats, rows: Rows) -> tuple[Floats, ...]:
+def order_levels(
+    problem: Problem, matrix: Floats, rows: Rows, n_least: int
+) -> tuple[Floats, ...]:
     """Put each nominal column's levels in the sequence in which a tree cuts them.
 
     By the mean of the target, for which the best cut in two is found (Breiman et al.,
     theorem 4.5); of several classes by the first principal component of their shares
-    (Coppersmith, Hong, Hosking, 1999).
+    (Coppersmith, Hong, Hosking, 1999). A level of fewer than `n_least` rows has no
+    place: ordered by their targets, hundreds of rare levels look like a perfect column.
 
     Returns
     -------
     tuple of p ndarrays
-        Place of each level; empty for numbers.
+        Place of each level, NaN without one; empty for numbers.
     """
     target, weight = problem.target[rows], problem.weight[rows]
     if problem.task == "multiclass":
@@ -239,6 +243,7 @@ def order_levels(problem: Problem, matrix: Floats, rows: Rows) -> tuple[Floats, 
             ranks.append(np.empty(0))
             continue
         codes = column[known].astype(np.int64)
+        common = np.bincount(codes) >= n_least
         mass = np.bincount(codes, weight[known])
         sums = [np.bincount(codes, weight[known] * part[known]) for part in wanted.T]
         means = np.stack(sums, axis=1) / np.maximum(mass, 1e-300)[:, None]
@@ -246,8 +251,9 @@ def order_levels(problem: Problem, matrix: Floats, rows: Rows) -> tuple[Floats, 
         if means.shape[1] > 1:
             _, _, directions = np.linalg.svd(np.sqrt(mass)[:, None] * means)
             position = means @ directions[0]
-        place = np.empty(len(position))
-        place[np.argsort(position, kind="stable")] = np.arange(len(position))
+        place = np.full(len(position), np.nan)
+        sequence = np.argsort(position, kind="stable")
+        place[sequence[common[sequence]]] = np.arange(common.sum())
         ranks.append(place)
     return tuple(ranks)
 
@@ -298,8 +304,8 @@ _DOCUMENTATION = """{summary}
 
     Levels of a category are put in the sequence of their mean target (for several
     classes, of the first principal component of their shares) and cut like numbers;
-    special codes are numbers; missing values and levels that training never saw go
-    where scikit-learn sends what is missing.
+    special codes are numbers; missing values, levels of fewer rows than a leaf and
+    levels that training never saw go where scikit-learn sends what is missing.
 
     Parameters
     ----------

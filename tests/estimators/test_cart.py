@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from spam_core import CARTClassifier, CARTRegressor
+from spam_core.data.encoding import UnknownLevelWarning
 from spam_core.estimators.cart import DecisionTree
 from tests.estimators.test_ebm import by_hand
 from tests.explain.tables import TASKS, table, target
@@ -82,6 +83,18 @@ def test_levels_of_several_classes_are_put_in_a_sequence() -> None:
     assert model.n_leaves_ == 3  # two cuts are enough, as the names alone wouldn't be
     numbers = model.decision_function(frame)
     np.testing.assert_allclose(numbers.sum(axis=1), 0, atol=1e-9)
+
+
+def test_hundreds_of_rare_levels_do_not_hide_the_column_that_matters() -> None:
+    rng = np.random.default_rng(0)
+    told = rng.choice(["yes", "no"], 600)
+    home = [f"place {k}" for k in rng.integers(0, 400, 600)]
+    home = np.where(rng.random(600) < 0.4, None, home)  # or it looks like an identifier
+    frame = pd.DataFrame({"told": told, "home": home})
+    y = np.where(rng.random(600) < 0.8, told == "yes", told == "no")
+    model = make("binary").fit(frame.iloc[:400], y[:400])
+    with pytest.warns(UnknownLevelWarning, match="home"):
+        assert model.score(frame.iloc[400:], y[400:]) > 0.75
 
 
 @pytest.mark.parametrize("task", TASKS)
