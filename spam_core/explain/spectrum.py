@@ -29,6 +29,7 @@ from spam_core.models.spam import SPAM
 Metric = Literal["data", "coefficient"]
 METRICS: tuple[Metric, ...] = ("data", "coefficient")
 _NEGLIGIBLE = 1e-12
+_FITTED_ENERGY = 0.9999  # a law is fitted to the values that hold this share
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,9 @@ def fit_decay(sizes: NDArray[np.float64]) -> tuple[DecayFit, DecayFit]:
     Parameters
     ----------
     sizes : ndarray of shape (R,)
-        Sorted, largest first; values below 1e-12 of the first are left out.
+        Sorted, largest first. The last ones, with less than 0.01 % of the sum of
+        squares, are left out, or logs of what is practically zero would decide; three
+        stay, unless they are below 1e-12 of the first.
 
     Returns
     -------
@@ -168,6 +171,8 @@ def fit_decay(sizes: NDArray[np.float64]) -> tuple[DecayFit, DecayFit]:
     kept = sizes[sizes > _NEGLIGIBLE * sizes.max(initial=0.0)]
     if len(kept) < 3:
         raise ValueError(f"A decay fit needs 3 values or more, got {len(kept)}")
+    energy = (kept**2).cumsum() / (kept**2).sum()
+    kept = kept[: max(3, int((energy < _FITTED_ENERGY).sum()) + 1)]
     j, logs = np.arange(1.0, len(kept) + 1), np.log(kept)
 
     def line(x: Floats) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from spam_core.plots.values import Floats
 if TYPE_CHECKING:
     from spam_core.explain.spectrum import DecayFit, Spectrum
 
-_NEGLIGIBLE = 1e-12  # of the largest; the fits leave these out too
+_NEGLIGIBLE = 1e-12  # of the largest
 _SIGNS = (
     ("positive", theme.POSITIVE, "circle", 1),
     ("negative", theme.NEGATIVE, "diamond", -1),

@@ -188,3 +188,15 @@ def test_the_papers_printed_tail_is_not_the_true_one() -> None:
 def test_what_makes_no_sense_is_refused(call, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=message):
         call(hand_made()[0])
+
+
+def test_what_is_practically_zero_does_not_decide_a_law() -> None:
+    j = np.arange(1.0, 13)
+    paper = 0.54 * np.exp(-0.006 * j**3)
+    tail = 1e-9 * np.arange(300.0, 0, -1)
+    for sizes in (paper, np.append(paper, tail)):
+        law, _ = fit_decay(sizes)
+        np.testing.assert_allclose([law.c1, law.c2, law.gamma], [0.54, 0.006, 3.0], 1e-6)
+    # three values are fitted even where one holds all
+    law, _ = fit_decay(np.array([1.0, 1e-3, 1e-6]))
+    np.testing.assert_allclose([law.c2, law.gamma], [np.log(1e3), 1.0], 1e-6)
