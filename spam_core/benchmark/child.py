@@ -40,6 +40,8 @@ class Job:
         Of torch and the like, and processes of an EBM.
     stop_after : int or None
         Epoch to stop training after, as a user might.
+    spectrum : bool
+        Whether to sum up the spectra of a SPAM.
     """
 
     table: str
@@ -48,6 +50,7 @@ class Job:
     seed: int = 0
     threads: int = 1
     stop_after: int | None = None
+    spectrum: bool = False
 
 
 class Children:
@@ -72,7 +75,7 @@ class Children:
             ``scores`` (metric -> number on the test rows), ``seconds`` of the fit,
             ``epochs`` (choosing the regularization included; 0 without any),
             ``pairs`` (share of pairs of columns that a SPAM gives a weight; None of
-            other models),
+            other models), ``spectrum`` where it was asked for (see `spectra_of`),
             ``memory_gb`` (peak of its largest process, interpreter and table
             included); or ``note``, a sentence that says why there is nothing, and
             ``failed`` if that was an accident and no refusal of the model.
@@ -172,6 +175,7 @@ def run(job: Job) -> dict[str, Any]:
             "epochs": epochs,
             "memory_gb": peak_memory(),  # before what needs some of its own
             "pairs": _pairs(model),
+            **(_spectrum(model) if job.spectrum else {}),
         }
     except (ValueError, TypeError, OSError, ImportError) as error:  # as users see them
         return {"note": " ".join(str(error).split()) or type(error).__name__}
@@ -185,6 +189,12 @@ def _pairs(model: Any) -> float | None:
 
     polynomial = getattr(model, "model_", None)
     return pair_share(polynomial) if isinstance(polynomial, SPAM) else None
+
+
+def _spectrum(model: Any) -> dict[str, Any]:
+    from spam_core.benchmark.spectrum import spectra_of
+
+    return {"spectrum": spectra_of(model.model_)}
 
 
 def _failure(error: Exception) -> dict[str, Any]:

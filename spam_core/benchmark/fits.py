@@ -198,6 +198,7 @@ def measure_fits(
             fit["seed"],
             plan.threads,
             fit["stop_after"],
+            fit.get("spectrum", False),
         )
         found = children.measure(job, plan.limit)
         nothing = {

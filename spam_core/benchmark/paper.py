@@ -131,6 +131,10 @@ PAPER: dict[str, PaperColumn] = {
 """Data sets of ours that the paper has numbers for."""
 
 
+DECAY = {"gamma": 3, "c1": 0.54, "c2": 0.006}
+"""Exponential law of the spectra of CUB-200's classes (the paper's section 4.4)."""
+
+
 def paper_number(table: str, row: str | None) -> float | None:
     """Return the paper's number for a data set and a model, or None.
 

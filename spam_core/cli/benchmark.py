@@ -28,6 +28,7 @@ def add_commands(commands: Any) -> None:
     _add_accuracy(kinds)
     _add_speed(kinds)
     _add_ablation(kinds)
+    _add_spectrum(kinds)
     times = kinds.add_parser(
         "explanations",
         help="time of exact Shapley values beside KernelSHAP and LIME",
@@ -165,6 +166,31 @@ def _add_ablation(kinds: Any) -> None:
     parser.set_defaults(run=ablation)
 
 
+def _add_spectrum(kinds: Any) -> None:
+    parser = kinds.add_parser(
+        "spectrum",
+        help="how fast the spectra of trained SPAMs fall",
+        description="Fit the paper's laws of spectral decay to what SPAMs have learnt; "
+        "a run that was ended goes on where it stopped.",
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        metavar="NAME",
+        help="data sets (california bike_sharing heloc covertype cub)",
+    )
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        metavar="NAME",
+        help="SPAMs (spam spam-3 spam-linear spam-linear-3)",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at a time (1)")
+    _add_fits(parser)
+    _add_output(parser)
+    parser.set_defaults(run=spectrum)
+
+
 def _add_fits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
@@ -207,6 +233,13 @@ def ablation(arguments: argparse.Namespace) -> int:
 
     what = arguments.axes, arguments.model, dict(arguments.set)
     return _measure(ablation, arguments, *what, command=_command(arguments))
+
+
+def spectrum(arguments: argparse.Namespace) -> int:
+    """Fit laws of decay."""
+    from spam_core.benchmark.spectrum import spectrum
+
+    return _measure(spectrum, arguments, arguments.models)
 
 
 def _measure(

@@ -196,7 +196,9 @@ def test_what_is_practically_zero_does_not_decide_a_law() -> None:
     tail = 1e-9 * np.arange(300.0, 0, -1)
     for sizes in (paper, np.append(paper, tail)):
         law, _ = fit_decay(sizes)
-        np.testing.assert_allclose([law.c1, law.c2, law.gamma], [0.54, 0.006, 3.0], 1e-6)
+        np.testing.assert_allclose(
+            [law.c1, law.c2, law.gamma], [0.54, 0.006, 3.0], 1e-6
+        )
     # three values are fitted even where one holds all
     law, _ = fit_decay(np.array([1.0, 1e-3, 1e-6]))
     np.testing.assert_allclose([law.c2, law.gamma], [np.log(1e3), 1.0], 1e-6)
