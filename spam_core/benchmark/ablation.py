@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -61,7 +62,6 @@ def ablation(
     parameters: Mapping[str, Any] | None = None,
     seeds: Sequence[int] = (0, 1, 2),
     plan: Plan | None = None,
-    command: str = "",
     tell: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Measure what isn't measured yet, and write it down after every fit.
@@ -78,7 +78,7 @@ def ablation(
         In the registry.
     parameters : mapping, optional
         Settings that all fits share.
-    seeds, plan, command, tell
+    seeds, plan, tell
         See `accuracy`.
 
     Returns
@@ -105,7 +105,7 @@ def ablation(
         for value in AXES[axis]
         if not (axis == "n_knots" and model == "spam-linear")
     ]
-    store = Store(folder, lambda fits: make_report(fits, command))
+    store = Store(folder, make_report)
     measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
     return store.report()
 
@@ -113,29 +113,53 @@ def ablation(
 def _variant(
     model: str, axis: str, value: Any, parameters: Mapping[str, Any]
 ) -> Variant:
-    key = f"{model}: {axis} = {value}"  # `_result` reads the axis off it
+    key = f"{model}: {axis} = {value}"  # `_axis` reads it
     return Variant(key, key, model, {**parameters, axis: value})
 
 
-def make_report(fits: Sequence[Fit], command: str = "") -> Report:
+def make_report(fits: Sequence[Fit]) -> Report:
     """Sum fits up.
 
     Parameters
     ----------
     fits : sequence
         Oldest first.
-    command : str
     """
     return Report(
         name="ablation",
         title="Ablations",
         text=_TEXT,
-        command=command,
+        command=" && ".join(_commands(fits)),
         columns=COLUMNS,
         results=summarise(fits),
         settings=settings_of(fits),
         fits=fits,
     )
+
+
+def _commands(fits: Sequence[Fit]) -> list[str]:
+    """Return commands that measure these fits: one for all that share settings."""
+    together: dict[tuple[str, ...], list[Fit]] = {}
+    for fit in fits:
+        shared = {k: v for k, v in fit["parameters"].items() if k != _axis(fit)}
+        options = [f"--model {fit['model']}"]
+        options += [shlex.quote(f"{k}={v}") for k, v in shared.items()]
+        together.setdefault((fit["table"], *options), []).append(fit)
+    commands = []
+    for (table, model, *shared), same in together.items():
+        axes = [axis for axis in AXES if axis in {_axis(fit) for fit in same}]
+        seeds = sorted({fit["seed"] for fit in same})
+        counted = seeds == list(range(len(seeds)))
+        words = ["python -m spam_core benchmark ablation --tables", table, "--axes"]
+        words += [*axes, model, *(f"--set {one}" for one in shared), "--seeds"]
+        words += [str(len(seeds))] if counted else map(str, seeds)
+        commands.append(" ".join(words))
+    return commands
+
+
+def _axis(fit: Fit) -> str:
+    """Return the setting that was varied, which the label says."""
+    return str(fit["label"].partition(": ")[2].partition(" = ")[0])
 
 
 def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
@@ -152,7 +176,7 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
 
 
 def _result(fits: Sequence[Fit]) -> dict[str, Any]:
-    axis = fits[0]["label"].partition(": ")[2].partition(" = ")[0]
+    axis = _axis(fits[0])
     pairs = [fit["pairs"] for fit in measured(fits) if fit["pairs"] is not None]
     return {
         **mean_and_spread(fits),

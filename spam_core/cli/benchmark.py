@@ -232,7 +232,7 @@ def ablation(arguments: argparse.Namespace) -> int:
     from spam_core.benchmark.ablation import ablation
 
     what = arguments.axes, arguments.model, dict(arguments.set)
-    return _measure(ablation, arguments, *what, command=_command(arguments))
+    return _measure(ablation, arguments, *what)
 
 
 def spectrum(arguments: argparse.Namespace) -> int:
@@ -243,7 +243,7 @@ def spectrum(arguments: argparse.Namespace) -> int:
 
 
 def _measure(
-    measure: Callable[..., Any], arguments: argparse.Namespace, *what: Any, **more: Any
+    measure: Callable[..., Any], arguments: argparse.Namespace, *what: Any
 ) -> int:
     """Measure fits, and print the report."""
     report = measure(
@@ -253,7 +253,6 @@ def _measure(
         _seeds(arguments.seeds),
         _plan(arguments),
         tell=_tell,
-        **more,
     )
     return _show(report, arguments)
 
