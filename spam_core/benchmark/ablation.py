@@ -141,9 +141,9 @@ def _commands(fits: Sequence[Fit]) -> list[str]:
     """Return commands that measure these fits: one for all that share settings."""
     together: dict[tuple[str, ...], list[Fit]] = {}
     for fit in fits:
-        shared = {k: v for k, v in fit["parameters"].items() if k != _axis(fit)}
+        settings = {k: v for k, v in fit["parameters"].items() if k != _axis(fit)}
         options = [f"--model {fit['model']}"]
-        options += [shlex.quote(f"{k}={v}") for k, v in shared.items()]
+        options += [shlex.quote(f"{k}={v}") for k, v in settings.items()]
         together.setdefault((fit["table"], *options), []).append(fit)
     commands = []
     for (table, model, *shared), same in together.items():

@@ -46,8 +46,8 @@ def test_one_setting_is_varied_and_the_others_are_shared(
     assert again.results == report.results
     monkeypatch.setattr(Children, "measure", fake)
     both = ablation(tmp_path, ["diabetes"], ["order"], "spam", shared, [0])
-    command = (
-        "python -m spam_core benchmark ablation --tables diabetes --axes order rank"
+    command = "python -m spam_core benchmark ablation --tables diabetes --axes order"
+    assert both.command == f"{command} rank --model spam --set max_epochs=3 --seeds 2"
     )
     assert both.command == f"{command} --model spam --set max_epochs=3 --seeds 2"
     axes = [result["axis"] for result in both.results]
