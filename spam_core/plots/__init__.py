@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from spam_core.plots.budget import budget
 from spam_core.plots.comparison import comparison
+from spam_core.plots.decay import decay
 from spam_core.plots.distribution import distribution
 from spam_core.plots.history import history
 from spam_core.plots.importance import importance
@@ -30,6 +31,7 @@ from spam_core.plots.shape import shape
 from spam_core.plots.simulation import simulation
 from spam_core.plots.spectrum import spectrum
 from spam_core.plots.surface import surface
+from spam_core.plots.sweep import sweep
 from spam_core.plots.truncation import truncation
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "calibration",
     "comparison",
     "confusion",
+    "decay",
     "distribution",
     "error_bins",
     "faithfulness",
@@ -60,6 +63,7 @@ __all__ = [
     "simulation",
     "spectrum",
     "surface",
+    "sweep",
     "table",
     "truncation",
 ]
