@@ -21,6 +21,7 @@ from spam_core.estimators.gradient import Training
 from spam_core.estimators.trees import (
     Floats,
     TreeEstimator,
+    check_choice,
     check_integers,
     check_numbers,
     check_share,
@@ -111,6 +112,8 @@ class _CART(TreeEstimator):
         max_depth: int | None = None,
         *,
         min_samples_leaf: int = 10,
+        min_samples_split: int = 2,
+        splitter: Literal["best", "random"] = "best",
         ccp_alpha: float | Literal["auto"] = "auto",
         validation_fraction: float = 0.125,
         special_values: Mapping[str, Sequence[float]] | None = None,
@@ -118,6 +121,8 @@ class _CART(TreeEstimator):
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.min_samples_split = min_samples_split
+        self.splitter = splitter
         self.ccp_alpha = ccp_alpha
         self.validation_fraction = validation_fraction
         self.special_values = special_values
@@ -126,7 +131,8 @@ class _CART(TreeEstimator):
     def _check_parameters(self) -> None:
         if self.max_depth is not None:
             check_integers(self, max_depth=1)
-        check_integers(self, min_samples_leaf=1)
+        check_integers(self, min_samples_leaf=1, min_samples_split=2)
+        check_choice(self, "splitter", ("best", "random"))
         if self.ccp_alpha != "auto":
             check_numbers(self, ccp_alpha=0)
         check_share(self, "validation_fraction")
@@ -151,6 +157,8 @@ class _CART(TreeEstimator):
         return kind(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
+            min_samples_split=self.min_samples_split,
+            splitter=self.splitter,
             ccp_alpha=alpha,
             random_state=seed,
         )
@@ -313,6 +321,11 @@ _DOCUMENTATION = """{summary}
         Splits from the root to a leaf, at most.
     min_samples_leaf : int, default=10
         Rows in a leaf, at least.
+    min_samples_split : int, default=2
+        Rows of a node that is split, at least.
+    splitter : {{"best", "random"}}
+        Whether the best cut of each column is looked for, or the best of one random cut
+        a column.
     ccp_alpha : float or "auto"
         Penalty of each leaf (minimal cost-complexity pruning). Auto: the one with the
         least loss on held-out rows; the tree is then grown anew on all rows.

@@ -20,6 +20,7 @@ from spam_core.estimators.gradient import Training
 from spam_core.estimators.tables import TablesEstimator
 from spam_core.estimators.trees import (
     TreeEstimator,
+    check_choice,
     check_integers,
     check_n_jobs,
     check_rate,
@@ -31,6 +32,7 @@ from spam_core.explain import additive
 from spam_core.explain.optional import optional_import
 from spam_core.training.fit import Problem
 
+BINNINGS = ("quantile", "rounded_quantile", "uniform")
 _ROUNDS = 100  # of boosting where no rows can be held out to say when to stop
 
 
@@ -48,6 +50,9 @@ class _EBM(TablesEstimator, TreeEstimator):
         learning_rate: float | Literal["auto"] = "auto",
         max_rounds: int = 50_000,
         min_samples_leaf: int = 4,
+        max_leaves: int = 2,
+        inner_bags: int = 0,
+        binning: Literal["quantile", "rounded_quantile", "uniform"] = "quantile",
         validation_size: float = 0.15,
         special_values: Mapping[str, Sequence[float]] | None = None,
         n_jobs: int | None = -1,
@@ -59,6 +64,9 @@ class _EBM(TablesEstimator, TreeEstimator):
         self.learning_rate = learning_rate
         self.max_rounds = max_rounds
         self.min_samples_leaf = min_samples_leaf
+        self.max_leaves = max_leaves
+        self.inner_bags = inner_bags
+        self.binning = binning
         self.validation_size = validation_size
         self.special_values = special_values
         self.n_jobs = n_jobs
@@ -66,6 +74,8 @@ class _EBM(TablesEstimator, TreeEstimator):
 
     def _check_parameters(self) -> None:
         check_integers(self, max_bins=3, outer_bags=1, max_rounds=1, min_samples_leaf=1)
+        check_integers(self, max_leaves=2, inner_bags=0)
+        check_choice(self, "binning", BINNINGS)
         if isinstance(self.interactions, str):
             if not re.fullmatch(r"\d+(\.\d+)?x", self.interactions):
                 raise ValueError(
@@ -114,7 +124,7 @@ class _EBM(TablesEstimator, TreeEstimator):
             settings["learning_rate"] = self.learning_rate
         ebm = kind(
             feature_types=[
-                "nominal" if nominal else "continuous"
+                "nominal" if nominal else self.binning
                 for nominal in is_nominal(problem.features)
             ],
             interactions=self.interactions,
@@ -122,6 +132,8 @@ class _EBM(TablesEstimator, TreeEstimator):
             outer_bags=self.outer_bags,
             max_rounds=self.max_rounds if held_any else min(self.max_rounds, _ROUNDS),
             min_samples_leaf=self.min_samples_leaf,
+            max_leaves=self.max_leaves,
+            inner_bags=self.inner_bags,
             validation_size=self.validation_size,
             n_jobs=self.n_jobs,
             random_state=seed,
@@ -161,6 +173,13 @@ _DOCUMENTATION = """{summary}
         be held out, 100.
     min_samples_leaf : int, default=4
         Rows in a leaf.
+    max_leaves : int, default=2
+        Of each tree.
+    inner_bags : int, default=0
+        Samples of rows, drawn within each bag, whose trees are averaged; 0 takes all.
+    binning : {{"quantile", "rounded_quantile", "uniform"}}
+        How a numeric column is cut: evenly by rows, the same at rounder numbers, or
+        evenly by value.
     validation_size : float, default=0.15
         Share of the rows that each bag holds out.
     special_values : mapping of column to list of numbers, optional

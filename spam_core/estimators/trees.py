@@ -163,6 +163,18 @@ def check_share(model: Any, name: str) -> None:
         raise ValueError(f"{name} must be in [0, 1), got {value!r}")
 
 
+def check_choice(model: Any, name: str, choices: Sequence[str]) -> None:
+    """Refuse a parameter that is none of some words; they are named.
+
+    Raises
+    ------
+    ValueError
+    """
+    value = getattr(model, name)
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")
+
+
 def check_n_jobs(n_jobs: Any) -> None:
     """Refuse a number of cores that makes no sense.
 

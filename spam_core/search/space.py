@@ -168,6 +168,10 @@ _EBM: Space = {
     "learning_rate": Range(1e-6, 100.0),
     "max_rounds": Choice((1000, 2000, 4000, 8000, 16_000)),
     "min_samples_leaf": Choice((1, 2, 4, 8, 10, 15, 20, 25, 50)),
+    # the paper's 1 is no tree
+    "max_leaves": Choice((2, 4, 8, 10, 15, 20, 25, 50)),
+    "binning": Choice(("quantile", "uniform", "rounded_quantile")),
+    "inner_bags": Choice((1, 2, 4, 8, 16, 32, 64, 128)),
     "outer_bags": Choice((1, 2, 4, 8, 16, 32, 64, 128)),
 }
 
@@ -212,7 +216,10 @@ SPACES: Mapping[str, Space] = {
         "colsample_bytree": Range(0.01, 1.0, log=False),
     },
     "cart": {
+        # the paper's criteria are for regression, and one for counts
+        "splitter": Choice(("best", "random")),
         "min_samples_leaf": Choice((4, 8, 16, 32, 64, 128, 256)),
+        "min_samples_split": Choice((4, 8, 16, 32, 64, 128, 256)),
         "max_depth": Choice((None, 2, 4, 8, 16, 32)),
     },
 }

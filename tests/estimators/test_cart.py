@@ -145,3 +145,14 @@ def test_arrays_that_are_no_tree() -> None:
         DecisionTree(**{**parts, "threshold": tree.threshold[1:]})
     with pytest.raises(ValueError, match="Expected nodes of 1 columns"):
         DecisionTree(**{**parts, "column": tree.column + 1})
+
+
+def test_random_cuts_and_larger_nodes_are_those_of_scikit_learn() -> None:
+    frame, y = table(), target(table(), "regression")
+    settings = {"splitter": "random", "min_samples_split": 40, "random_state": 3}
+    model = CARTRegressor(ccp_alpha=0.0, **settings).fit(frame, y)
+    peer = DecisionTreeRegressor(min_samples_leaf=10, **settings)
+    assert model.n_leaves_ < make("regression", ccp_alpha=0.0).fit(frame, y).n_leaves_
+    codes = ordered_by_hand(frame, y)
+    assert peer.fit(codes, y).get_n_leaves() == model.n_leaves_
+    np.testing.assert_allclose(model.predict(frame), peer.predict(codes), rtol=1e-5)

@@ -19,6 +19,7 @@ from interpret.glassbox import (
 from sklearn.base import clone
 
 from spam_core import EBMClassifier, EBMRegressor, load_model, make_model
+from spam_core.estimators.ebm import BINNINGS
 from tests.explain.tables import TASKS, odd_rows, table, target
 
 QUICK: dict[str, Any] = {
@@ -58,18 +59,23 @@ def by_hand(frame: pd.DataFrame) -> np.ndarray:
 
 
 def interpret_scores(
-    task: str, interactions: Any, weight: Any = None
+    task: str,
+    interactions: Any,
+    weight: Any = None,
+    binning: str = "continuous",
+    **more: Any,
 ) -> tuple[Any, np.ndarray]:
     """Train interpret's own model; return it and its scores of the training rows."""
     frame = table()
     X, y = by_hand(frame), target(frame, task)
     settings: dict[str, Any] = {
-        "feature_types": KINDS,
+        "feature_types": [binning if k == "continuous" else k for k in KINDS],
         "interactions": interactions,
         "outer_bags": 3,
         "max_rounds": 60,
         "n_jobs": 1,
         "random_state": 0,
+        **more,
     }
     weight = np.ones(len(X)) if weight is None else weight / weight.mean()
     middle, scale = 0.0, 1.0
@@ -119,6 +125,15 @@ def test_weights_are_those_of_interpret() -> None:
     one = make("binary").fit(table(), y, sample_weight=masked)
     other = make("binary").fit(table()[:100], y[:100], sample_weight=weight[:100])
     np.testing.assert_allclose(scores(one, table()), scores(other, table()), 1e-9)
+
+
+@pytest.mark.parametrize("binning", BINNINGS)
+def test_bins_leaves_and_inner_bags_are_those_of_interpret(binning: Any) -> None:
+    more: dict[str, Any] = {"max_leaves": 4, "inner_bags": 2, "max_bins": 16}
+    _, expected = interpret_scores("regression", 0, None, binning, **more)
+    model = make("regression", 0, binning=binning, **more)
+    model.fit(table(), target(table(), "regression"))
+    np.testing.assert_allclose(scores(model, table()), expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -261,6 +276,9 @@ def test_too_few_rows_to_hold_any_out() -> None:
         ({"max_rounds": True}, "^max_rounds must be an integer >= 1, got True$"),
         ({"learning_rate": 0}, "^learning_rate must be a number > 0, got 0$"),
         ({"validation_size": 0.0}, r"^validation_size must be in \(0, 0.5\], got 0.0$"),
+        ({"max_leaves": 1}, "^max_leaves must be an integer >= 2, got 1$"),
+        ({"inner_bags": -1}, "^inner_bags must be an integer >= 0, got -1$"),
+        ({"binning": "even"}, "^binning must be one of .*'uniform'.*, got 'even'$"),
         ({"n_jobs": 0}, "^n_jobs must be an integer but 0, or None, got 0$"),
     ],
     ids=str,
