@@ -31,7 +31,8 @@ from spam_core.benchmark.report import Column, Report
 from spam_core.benchmark.variants import find_tables, find_variants
 from spam_core.estimators.registry import MODELS
 from spam_core.estimators.spam import SPAMRegressor
-from spam_core.explain.spectrum import METRICS, Metric, fit_decay, spectrum_of
+from spam_core.explain.decay import fit_decay
+from spam_core.explain.spectrum import METRICS, Metric, spectrum_of
 
 if TYPE_CHECKING:
     from spam_core.models.spam import SPAM

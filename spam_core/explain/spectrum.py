@@ -20,48 +20,15 @@ from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from spam_core.explain.decay import DecayFit, fit_decay
 from spam_core.explain.frozen import Floats, frozen
 from spam_core.models.spam import SPAM
 
 Metric = Literal["data", "coefficient"]
 METRICS: tuple[Metric, ...] = ("data", "coefficient")
 _NEGLIGIBLE = 1e-12
-_FITTED_ENERGY = 0.9999  # a law is fitted to the values that hold this share
-
-
-@dataclass(frozen=True)
-class DecayFit:
-    """A law fitted to the sizes of sorted values.
-
-    Attributes
-    ----------
-    law : {"exponential", "polynomial"}
-        ``C1 exp(-C2 j^gamma)`` with gamma >= 1 (Assumption 1), or
-        ``C1 j^(-gamma - 1)`` (the paper's appendix).
-    c1, c2, gamma : float
-        Constants; the polynomial law has no C2 (NaN).
-    r2 : float
-        Share of the variance of log sizes that the law explains.
-    """
-
-    law: Literal["exponential", "polynomial"]
-    c1: float
-    c2: float
-    gamma: float
-    r2: float
-
-    def __call__(self, j: NDArray[np.float64]) -> Floats:
-        """Size of the j-th value, j counted from 1."""
-        if self.law == "polynomial":
-            return self.c1 * j ** (-self.gamma - 1)
-        return self.c1 * np.exp(-self.c2 * j**self.gamma)
-
-    def tail(self, rank: int, n_terms: int = 100_000) -> float:
-        """Sum of the sizes after the first `rank`, by adding them up."""
-        return float(self(np.arange(rank + 1.0, rank + n_terms + 1)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,64 +107,6 @@ class Spectrum:
         sizes = self.sizes[output]
         laws = fit_decay(sizes)
         return laws if laws[0].r2 >= laws[1].r2 else (laws[1], laws[0])
-
-
-def fit_decay(sizes: NDArray[np.float64]) -> tuple[DecayFit, DecayFit]:
-    """Fit the exponential and the polynomial law by least squares on logs.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (R,)
-        Sorted, largest first. The last ones, with less than 0.01 % of the sum of
-        squares, are left out, or logs of what is practically zero would decide; three
-        stay, unless they are below 1e-12 of the first.
-
-    Returns
-    -------
-    exponential, polynomial : DecayFit
-
-    Raises
-    ------
-    ValueError
-        With fewer than three values.
-
-    Examples
-    --------
-    >>> j = np.arange(1.0, 20)
-    >>> exponential, _ = fit_decay(0.5 * np.exp(-0.1 * j))
-    >>> [round(v, 3) for v in (exponential.c1, exponential.c2, exponential.gamma)]
-    [0.5, 0.1, 1.0]
-    """
-    kept = sizes[sizes > _NEGLIGIBLE * sizes.max(initial=0.0)]
-    if len(kept) < 3:
-        raise ValueError(f"A decay fit needs 3 values or more, got {len(kept)}")
-    energy = (kept**2).cumsum() / (kept**2).sum()
-    kept = kept[: max(3, int((energy < _FITTED_ENERGY).sum()) + 1)]
-    j, logs = np.arange(1.0, len(kept) + 1), np.log(kept)
-
-    def line(x: Floats) -> tuple[float, float, float]:
-        """Slope <= 0, intercept and squared error."""
-        slope = min(float(np.cov(x, logs, bias=True)[0, 1] / x.var()), 0.0)
-        intercept = float(logs.mean() - slope * x.mean())
-        return slope, intercept, float(((logs - intercept - slope * x) ** 2).sum())
-
-    # a grid, then a finer one about its best: one dimension, and no local traps
-    gammas = np.linspace(1.0, 6.0, 101)
-    for _ in range(3):
-        errors = [line(j**gamma)[2] for gamma in gammas]
-        best = gammas[int(np.argmin(errors))]
-        width = gammas[1] - gammas[0]
-        gammas = np.linspace(max(1.0, best - width), best + width, 41)
-    slope, intercept, error = line(j**best)
-    total = float(((logs - logs.mean()) ** 2).sum()) or 1.0
-    exponential = DecayFit(
-        "exponential", math.exp(intercept), -slope, float(best), 1 - error / total
-    )
-    slope, intercept, error = line(np.log(j))
-    polynomial = DecayFit(
-        "polynomial", math.exp(intercept), math.nan, -slope - 1, 1 - error / total
-    )
-    return exponential, polynomial
 
 
 def spectrum_of(model: SPAM, order: int = 2, metric: Metric = "data") -> Spectrum:

@@ -13,7 +13,8 @@ from spam_core.plots import theme
 from spam_core.plots.values import Floats
 
 if TYPE_CHECKING:
-    from spam_core.explain.spectrum import DecayFit, Spectrum
+    from spam_core.explain.decay import DecayFit
+    from spam_core.explain.spectrum import Spectrum
 
 _NEGLIGIBLE = 1e-12  # of the largest
 _SIGNS = (

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from spam_core import SPAMClassifier, SPAMRegressor
+from spam_core.explain.decay import fit_decay
 from spam_core.explain.spectrum import (
     bound_terms,
-    fit_decay,
     gram_of,
     spectrum_of,
     truncate,
