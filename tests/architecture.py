@@ -24,7 +24,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "persistence": frozenset(_CORE),
     "study": frozenset({*_CORE, "persistence"}),
     "search": frozenset(_CORE),
-    "benchmark": frozenset({*_CORE, "persistence", "study"}),
+    "benchmark": frozenset({*_CORE, "persistence", "study", "search"}),
     "export": frozenset({*_CORE, "persistence"}),
     # Figures are drawn from the values they are given, whose types are duck typed.
     "plots": frozenset(),

@@ -29,6 +29,7 @@ def add_commands(commands: Any) -> None:
     _add_speed(kinds)
     _add_ablation(kinds)
     _add_spectrum(kinds)
+    _add_tuned(kinds)
     times = kinds.add_parser(
         "explanations",
         help="time of exact Shapley values beside KernelSHAP and LIME",
@@ -191,6 +192,32 @@ def _add_spectrum(kinds: Any) -> None:
     parser.set_defaults(run=spectrum)
 
 
+def _add_tuned(kinds: Any) -> None:
+    parser = kinds.add_parser(
+        "tuned",
+        help="errors of models whose settings a search has chosen",
+        description="Search, fit and score what FOLDER/tuned.json doesn't hold yet; "
+        "trials are kept in FOLDER/trials, so that a search goes on where it stopped.",
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        metavar="NAME",
+        help="data sets (california bike_sharing heloc adult credit_default "
+        "telco_churn)",
+    )
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        metavar="NAME",
+        help="names in the registry (spam xgboost)",
+    )
+    parser.add_argument("--trials", type=int, default=30, help="of each search (30)")
+    _add_fits(parser)
+    _add_output(parser)
+    parser.set_defaults(run=tuned, jobs=1)
+
+
 def _add_fits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
@@ -240,6 +267,13 @@ def spectrum(arguments: argparse.Namespace) -> int:
     from spam_core.benchmark.spectrum import spectrum
 
     return _measure(spectrum, arguments, arguments.models)
+
+
+def tuned(arguments: argparse.Namespace) -> int:
+    """Search, and measure how good the best settings are."""
+    from spam_core.benchmark.tuned import tuned
+
+    return _measure(tuned, arguments, arguments.models, arguments.trials)
 
 
 def _measure(
