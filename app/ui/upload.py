@@ -124,9 +124,12 @@ def _options(draft: Draft) -> dict[str, Any]:
             "More spellings of a missing value",
             key=f"missing_{draft.id}",
             placeholder="for example: unknown, k.A.",
-            help="With commas between them. Empty cells, NA, NaN, null, ? and the like "
-            "are missing anyway.",
+            help="With commas between them. Empty cells are missing anyway, and NA, "
+            "NaN, null, ? and the like unless they are text.",
         )
+    text = st.checkbox(
+        "NA, null, ? and the like are text, not missing", key=f"text_{draft.id}"
+    )
     number = st.checkbox(
         "Number columns whose names repeat: a, a (2)", key=f"repeat_{draft.id}"
     )
@@ -140,7 +143,9 @@ def _options(draft: Draft) -> dict[str, Any]:
         "encoding": encoding,
         "header": header,
         "skip_rows": int(skip),
-        "missing_values": tuple(sorted({*DEFAULT_MISSING_VALUES, *more})),
+        "missing_values": tuple(
+            sorted({*({""} if text else DEFAULT_MISSING_VALUES), *more})
+        ),
         "duplicate_names": "number" if number else "error",
         "bad_rows": "skip" if skip_bad else "error",
     }

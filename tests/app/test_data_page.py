@@ -150,6 +150,16 @@ def test_more_spellings_of_missing_are_read() -> None:
     assert at.dataframe[0].value["a"].dtype == np.float64
 
 
+def test_o16_na_can_stay_text() -> None:
+    at = bring("file.csv", b"country,y\nNA,1\nDE,2\n,3\nNA,4\n")
+    assert at.dataframe[0].value["country"].isna().tolist() == [True, False, True, True]
+    assert "'NA'" in texts(at).replace("\\", "")
+    labelled(at, "checkbox", "NA, null, ?").check().run()
+    assert at.dataframe[0].value["country"].tolist()[:2] == ["NA", "DE"]
+    assert at.dataframe[0].value["country"].isna().sum() == 1
+    assert "'NA'" not in texts(at).replace("\\", "")
+
+
 def test_a_parquet_file_is_read() -> None:
     held = io.BytesIO()
     numbers().to_parquet(held)
