@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spam_core.estimators import MODELS
 from spam_core.estimators.fitting import (
     LOWER_IS_BETTER,
     METRICS,
@@ -21,7 +22,7 @@ from spam_core.estimators.fitting import (
     fit,
     score,
 )
-from spam_core.explain.optional import optional_import
+from spam_core.explain.optional import missing, optional_import
 from spam_core.search.result import SearchResult, Trial, is_lost, read_trials
 from spam_core.search.space import Setting, Space, make_space
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from spam_core.data import Table
     from spam_core.training.config import Progress
 
+NEEDS = ("A search", "optuna", "search")  # of optional_import
 _HEARTBEAT, _GRACE = 5, 20  # seconds; a process that is silent for longer is dead
 _LOCK_SECONDS = 120.0
 _WAIT_SECONDS = 0.5
@@ -39,6 +41,18 @@ _STARTUP_TRIALS, _WARMUP_EPOCHS = 5, 4  # that pruning needs before it judges
 
 class _Stopped(Exception):
     """The search was asked to stop within a fit."""
+
+
+def missing_package(model: str) -> str:
+    """Say how to install what a search of a model lacks; nothing if it's all there.
+
+    Examples
+    --------
+    >>> missing_package("cart")
+    ''
+    """
+    needs = filter(None, (NEEDS, MODELS[model].needs))
+    return next(filter(None, (missing(*need) for need in needs)), "")
 
 
 def search(
@@ -104,7 +118,7 @@ def search(
     >>> len(result.trials), result.metric, sorted(result.best.settings)
     (3, 'accuracy', ['max_depth', 'min_samples_leaf'])
     """
-    with optional_import("A search", "optuna", "search"):
+    with optional_import(*NEEDS):
         import optuna  # noqa: F401 - before any work
     space = make_space(model, changes)
     metric = _checked_metric(table, metric)
