@@ -196,6 +196,7 @@ def best_first(result: SearchResult) -> pd.DataFrame:
         ascending=result.metric in LOWER_IS_BETTER,
         na_position="last",
         kind="stable",
+        ignore_index=True,
     )
     return frame.assign(trial=frame["trial"] + 1)
 

@@ -77,7 +77,7 @@ class SearchRun(Process):
         if not self._default_known:
             return (
                 share,
-                f"Training with the default settings, to compare with: {passed}",
+                f"Default settings, to compare with: {passed}",
             )
         if done >= self.n_trials:
             return share, "Done"

@@ -226,7 +226,7 @@ def _locked(storage: Path | None) -> Iterator[None]:
 def _plan(
     study: optuna.Study, space: Space, n_trials: int, seed: int
 ) -> tuple[int, int]:
-    """Queue draws that nobody has done or is doing; return how many wait and run."""
+    """Queue the first draw that nobody has or does; return how many wait and run."""
     import optuna
 
     optuna.storages.fail_stale_trials(study)
@@ -241,13 +241,14 @@ def _plan(
     for trial in study.get_trials(deepcopy=False):
         if "draw" in trial.user_attrs and not is_lost(trial):
             held[trial.user_attrs["draw"]] = trial.state
-    for draw in range(n_trials):
-        if draw not in held:
-            rng = np.random.default_rng([seed, draw])
-            drawn = {name: s.stored(s.draw(rng)) for name, s in space.items()}
-            study.enqueue_trial(drawn, user_attrs={"draw": draw})
-            held[draw] = state.WAITING
-    found = list(held.values())
+    # one at a time: what is queued is tried, also by a search that is to be shorter
+    draw = next((k for k in range(n_trials) if k not in held), None)
+    if draw is not None:
+        rng = np.random.default_rng([seed, draw])
+        drawn = {name: s.stored(s.draw(rng)) for name, s in space.items()}
+        study.enqueue_trial(drawn, user_attrs={"draw": draw})
+        held[draw] = state.WAITING
+    found = [held[draw] for draw in held if draw < n_trials]
     return found.count(state.WAITING), found.count(state.RUNNING)
 
 

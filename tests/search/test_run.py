@@ -110,6 +110,19 @@ def test_hopeless_fits_are_ended_early(wine: Table) -> None:
     assert {trial.state for trial in whole.trials} == {"complete"}
 
 
+def test_a_search_that_is_to_be_shorter_ends_sooner(
+    wine: Table, tmp_path: Path
+) -> None:
+    told: list[Trial] = []
+    path = tmp_path / "trials.db"
+    first = cart(
+        wine, n_trials=50, storage=path, tell=told.append, stop=lambda: len(told) == 2
+    )
+    assert [trial.draw for trial in first.trials] == [0, 1]
+    again = cart(wine, n_trials=3, storage=path)
+    assert [trial.draw for trial in again.trials] == [0, 1, 2]
+
+
 def test_stopping_in_a_fit_leaves_the_trial_to_do(wine: Table, tmp_path: Path) -> None:
     path, asked = tmp_path / "trials.db", [0]
 
