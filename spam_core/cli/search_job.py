@@ -6,6 +6,7 @@ Beside its table, the job file has
     As of `spam_core.search.search`; the ranges are those of `SPACES`.
 ``output``
     Folder for ``trials.db``, from which the same job goes on, and ``default.json``.
+    One job at a time may use it.
 
 and these lines come out:
 
@@ -72,6 +73,7 @@ def _run(path: Path, emit: Emit) -> None:
         metric=content.get("metric"),
         seed=seed,
         storage=output / STORAGE,
+        shared=False,
     )
     before = go(stop=lambda: True)  # refuses what doesn't fit, and fits nothing
     emit("start", model=content["model"], trials=content["trials"])

@@ -65,6 +65,7 @@ def search(
     seed: int = 0,
     storage: Path | str | None = None,
     prune: bool = True,
+    shared: bool = True,
     tell: Callable[[Trial], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> SearchResult:
@@ -94,6 +95,9 @@ def search(
     prune : bool
         Whether to end a fit early whose validation loss is above the median of those of
         earlier trials after as many epochs. Only models that train by epochs are.
+    shared : bool
+        Whether other processes may be at the storage. If none is, what a process that
+        was stopped has left undone is done again at once, not when it is surely dead.
     tell : callable
         Is called with each trial that this process has finished.
     stop : callable
@@ -131,7 +135,7 @@ def search(
         objective = partial(_objective, table, model, space, metric, seed, stop)
         while not stop():
             with _locked(lock):
-                waiting, running = _plan(study, space, n_trials, seed)
+                waiting, running = _plan(study, space, n_trials, seed, shared)
             if not waiting and not running:
                 break
             if not waiting:
@@ -224,7 +228,7 @@ def _locked(storage: Path | None) -> Iterator[None]:
 
 
 def _plan(
-    study: optuna.Study, space: Space, n_trials: int, seed: int
+    study: optuna.Study, space: Space, n_trials: int, seed: int, shared: bool = True
 ) -> tuple[int, int]:
     """Queue the first draw that nobody has or does; return how many wait and run."""
     import optuna
@@ -235,7 +239,7 @@ def _plan(
         # one whose process died before its first heartbeat never gets stale
         started = trial.datetime_start
         age = 0.0 if started is None else (datetime.now() - started).total_seconds()
-        if "begun" not in trial.user_attrs and age > _GRACE:
+        if not shared or ("begun" not in trial.user_attrs and age > _GRACE):
             study.tell(trial.number, state=state.FAIL)
     held: dict[int, optuna.trial.TrialState] = {}
     for trial in study.get_trials(deepcopy=False):

@@ -210,6 +210,22 @@ def test_a_trial_whose_process_died_at_once_is_done_again(
     assert study.trials[dead.number].state.name == "FAIL"
 
 
+def test_without_others_a_trial_left_behind_is_done_again_at_once(
+    wine: Table, tmp_path: Path
+) -> None:
+    path = tmp_path / "trials.db"
+    space = module.make_space("cart", CART)
+    with module._quiet():
+        study = module._open(wine, "cart", space, "accuracy", 0, path, True)
+        module._plan(study, space, 1, 0)
+        study._thread_local.in_optimize_loop = True  # as in a fit that is killed
+        study.ask()
+        assert module._plan(study, space, 1, 0) == (0, 1)  # it may be somebody's
+        assert module._plan(study, space, 1, 0, shared=False) == (1, 0)
+    result = cart(wine, storage=path, n_trials=1, shared=False)
+    assert [trial.state for trial in result.trials] == ["complete"]
+
+
 def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "trials.db"
     table = tmp_path / "trials.csv"
