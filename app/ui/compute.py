@@ -181,9 +181,7 @@ def train(dataset: str, models: list[dict[str, Any]]) -> jobs.Run:
     """Train for this visitor alone; it waits while another training is under way."""
     mine = workspace()
     assert mine is not None
-    own = mine.tables.get(dataset)
-    part = {"dataset": dataset} if own is None else own.job
-    return mine.train(dataset, part, models)
+    return mine.train(dataset, mine.source(dataset), models)
 
 
 def under_way() -> Training | None:

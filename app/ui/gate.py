@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import compute, jobs, kinds, session
+from ui.process import Process
 from ui.text import literal
 
 
@@ -121,8 +122,8 @@ def _watch(dataset: str, n_fitted: int) -> None:
     show_progress(run)
 
 
-def show_progress(run: jobs.Run) -> None:
-    """Show how far a training is, or that nobody can know."""
+def show_progress(run: Process) -> None:
+    """Show how far work is, or that nobody can know."""
     share, text = run.progress()
     if share is None:
         st.status(text, state="running", type="compact")

@@ -1,34 +1,20 @@
-"""Training in a child process: start, follow, cancel; one at a time per server.
-
-A fit runs as ``python -m spam_core fit job.json`` and reports in JSON lines, so that a
-page stays usable meanwhile and a cancelled fit really stops. No Streamlit in here.
-"""
+"""Training in a child process: what it tells of its models. No Streamlit in here."""
 
 from __future__ import annotations
 
 import atexit
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 import uuid
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar
 
-import spam_core
 from ui import kinds
-
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
-
-_GRACE = 1.0  # seconds between asking a child to stop and ending it
-# Whoever holds it trains; the others wait. Two fits at once would both be slower.
-_TURN = threading.Lock()
+from ui.process import Process
 
 
 @dataclass(frozen=True)
@@ -54,18 +40,13 @@ class Fitted:
 
 
 @dataclass
-class Run:
-    """One job and what is known about it; safe to read from any thread.
+class Run(Process):
+    """One training.
 
     Attributes
     ----------
-    folder : Path
-        Holds the job file, the models and the report.
     models : tuple of str
         What will be fitted, in this order.
-    state : str
-    message : str
-        What went wrong, for the user.
     fitted : dict of str to Fitted
     epochs : dict of str to list of dict
         Loss after each epoch, by model.
@@ -73,21 +54,14 @@ class Run:
         When the model that is being fitted was begun; of ``time.monotonic``.
     """
 
-    folder: Path
+    command: ClassVar[str] = "fit"
+    noun: ClassVar[str] = "Training"
+    turn: ClassVar[threading.Lock] = threading.Lock()
+
     models: tuple[str, ...]
-    state: State = "waiting"
-    message: str = ""
     fitted: dict[str, Fitted] = field(default_factory=dict)
     epochs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     since: float = field(default_factory=time.monotonic)
-    _process: subprocess.Popen[str] | None = None
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing more will happen."""
-        return self.state in ("done", "failed", "cancelled")
 
     @property
     def report(self) -> dict[str, Any]:
@@ -123,19 +97,18 @@ class Run:
             return (place + share) / len(self.models), text
         return 1.0, "Done"
 
-    def cancel(self) -> None:
-        """Ask the child to stop, and end it if it hasn't after a second."""
-        self._stop.set()
-        process = self._process
-        if process is not None and process.poll() is None:
-            process.terminate()
-            threading.Thread(target=_kill_later, args=(process,), daemon=True).start()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the run has ended; False if it hasn't in `timeout` seconds."""
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self.finished
+    def hear(self, event: dict[str, Any]) -> None:
+        """Note what the child says."""
+        kind = event.get("event")
+        if kind in ("start", "fitted"):
+            self.since = time.monotonic()
+        if kind == "epoch":
+            steps = self.epochs.setdefault(event["model"], [])
+            steps.append(event)
+        elif kind == "fitted":
+            self.fitted[event["model"]] = Fitted(
+                event["model"], event["path"], event["scores"], event["seconds"]
+            )
 
 
 def start(table: dict[str, Any], models: list[dict[str, Any]], folder: Path) -> Run:
@@ -155,15 +128,8 @@ def start(table: dict[str, Any], models: list[dict[str, Any]], folder: Path) -> 
     -------
     Run
     """
-    own = folder / uuid.uuid4().hex
-    own.mkdir(parents=True)
-    job = {**table, "models": models, "output": str(own), "parent": os.getpid()}
-    (own / "job.json").write_text(json.dumps(job), encoding="utf-8")
-    run = Run(own, tuple(str(model["name"]) for model in models))
-    run._thread = threading.Thread(
-        target=_work, args=(run,), daemon=True, name=f"job {own.name[:8]}"
-    )
-    run._thread.start()
+    run = Run(folder / uuid.uuid4().hex, tuple(str(model["name"]) for model in models))
+    run.start({**table, "models": models})
     return run
 
 
@@ -172,94 +138,3 @@ def new_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="spam-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-def _work(run: Run) -> None:
-    while not _TURN.acquire(timeout=0.1):
-        if run._stop.is_set():
-            run.state = "cancelled"
-            return
-    try:
-        _train(run)
-    except OSError as error:
-        run.message, run.state = f"Training could not be started: {error}", "failed"
-    finally:
-        _TURN.release()
-
-
-def _train(run: Run) -> None:
-    if run._stop.is_set():
-        run.state = "cancelled"
-        return
-    # The child finds the library where this process has it, installed or not.
-    library = str(Path(spam_core.__file__).parents[1])
-    paths = [library, os.environ.get("PYTHONPATH", "")]
-    environment = {
-        # Threads that spin while they wait take the processor from those that work:
-        # on a busy machine a fit of seconds takes minutes. The visitor's own setting,
-        # if there is one, wins.
-        "OMP_WAIT_POLICY": "PASSIVE",
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-    }
-    with (run.folder / "log.txt").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "spam_core", "fit", str(run.folder / "job.json")],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=environment,
-            text=True,
-            encoding="utf-8",
-        )
-        run._process = process
-        run.state = "running"
-        if run._stop.is_set():  # cancelled while it was being started
-            run.cancel()
-        assert process.stdout is not None
-        with process.stdout as lines:
-            for line in lines:
-                _read(run, line)
-        code = process.wait()
-    if run._stop.is_set():
-        run.state = "cancelled"
-    elif code == 0:
-        run.state = "done"
-    else:
-        if not run.message:
-            run.message = _last_words(run.folder / "log.txt", code)
-        run.state = "failed"
-
-
-def _read(run: Run, line: str) -> None:
-    try:
-        event = json.loads(line)
-    except json.JSONDecodeError:
-        return  # a library that writes to the descriptor itself
-    kind = event.get("event") if isinstance(event, dict) else None
-    if kind in ("start", "fitted"):
-        run.since = time.monotonic()
-    if kind == "epoch":
-        steps = run.epochs.setdefault(event["model"], [])
-        steps.append(event)
-    elif kind == "fitted":
-        run.fitted[event["model"]] = Fitted(
-            event["model"], event["path"], event["scores"], event["seconds"]
-        )
-    elif kind == "error":
-        run.message = str(event["message"])
-
-
-def _last_words(log: Path, code: int) -> str:
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        last = "".join(deque(lines, maxlen=1)).strip()
-    return last or f"Training ended unexpectedly (status {code})"
-
-
-def _kill_later(process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + _GRACE
-    while process.poll() is None:
-        if time.monotonic() > deadline:
-            process.kill()
-            return
-        time.sleep(0.05)

@@ -177,6 +177,13 @@ def _number(
     )
 
 
+def of_table(worked_on: str, dataset: str) -> None:
+    """Say which table work under way is about, if it isn't the one in view."""
+    if worked_on != dataset:
+        other = compute.choices().get(worked_on, "another table")
+        st.caption(f"Of {literal(other)}")
+
+
 @st.fragment(run_every=1.0)
 def follow(training: Training) -> None:
     """Show a training under way; the rest of the page stays usable."""

@@ -1,4 +1,4 @@
-"""What belongs to one visitor: tables, trainings, and a private folder for both.
+"""What belongs to one visitor: tables, trainings, searches, and a folder for them.
 
 A workspace is held by the visitor's session and nothing else. Its folder goes when the
 session ends, and with the server in any case. No Streamlit in here.
@@ -13,6 +13,7 @@ import json
 import shutil
 import tempfile
 import threading
+import uuid
 import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ import pandas as pd
 from spam_core.cli.tables import open_table
 from spam_core.data import Table
 from ui import jobs
+from ui.process import Process
+from ui.searches import Search, SearchRun
 
 _OWN = "own-"  # begins the key of every own table
 _FOLDER = "spam-own-"  # begins the name of every private folder
@@ -119,14 +122,16 @@ class Training:
 
 
 class Workspace:
-    """Tables and trainings of one visitor."""
+    """Tables, trainings and searches of one visitor."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
         self.tables: dict[str, OwnTable] = {}
         self.trainings: dict[str, list[Training]] = {}
+        # the newest last; one search of a table for each model and metric
+        self.searches: dict[tuple[str, str, str], Search] = {}
         self._secret = self.folder.name
-        self._runs: list[jobs.Run] = []
+        self._runs: list[Process] = []
         self._timers: list[threading.Timer] = []
         # also called when the server ends
         self._close = weakref.finalize(self, _remove, self.folder, self._runs)
@@ -174,7 +179,9 @@ class Workspace:
         if table is None:
             return
         for training in self.trainings.pop(key, []):
-            self._discard(training)
+            self._discard(training.run)
+        for searched in [name for name in self.searches if name[0] == key]:
+            self._discard(self.searches.pop(searched).run)
         Path(table.path).unlink(missing_ok=True)
 
     def train(
@@ -190,8 +197,40 @@ class Workspace:
             useless = [t for t in done[:-1] if t.run.finished and not t.run.fitted]
             oldest = [*useless, *done][0]
             done.remove(oldest)
-            self._discard(oldest)
+            self._discard(oldest.run)
         return run
+
+    def source(self, dataset: str) -> dict[str, Any]:
+        """Return the part of a job file that names a table."""
+        own = self.tables.get(dataset)
+        return {"dataset": dataset} if own is None else own.job
+
+    def search(self, dataset: str, model: str, metric: str, n_trials: int) -> SearchRun:
+        """Start a search, or go on with the one of before.
+
+        Trial k draws the same whenever it is done, so trials are never done twice.
+        """
+        name = (dataset, model, metric)
+        before = self.searches.pop(name, None)
+        folder = self.folder / f"search-{uuid.uuid4().hex}"
+        run = SearchRun(folder, model, metric, n_trials)
+        if before is not None:
+            _end(before.run)
+            self._runs.remove(before.run)
+            run = before.run.again(n_trials)
+        self._runs.append(run)
+        self.searches[name] = Search(dataset, run)
+        job = {"model": model, "metric": metric, "trials": n_trials}
+        run.start(self.source(dataset) | job)
+        return run
+
+    @property
+    def searching(self) -> Search | None:
+        """The search that is under way, of whatever table."""
+        for search in self.searches.values():
+            if not search.run.finished:
+                return search
+        return None
 
     @property
     def training(self) -> Training | None:
@@ -224,16 +263,17 @@ class Workspace:
         self._close()
         self.tables.clear()
         self.trainings.clear()
+        self.searches.clear()
 
     def _stop(self) -> None:
         for run in self._runs:
             if not run.finished:
                 run.cancel()
 
-    def _discard(self, training: Training) -> None:
-        self._runs.remove(training.run)
-        _end(training.run)
-        shutil.rmtree(training.run.folder, ignore_errors=True)
+    def _discard(self, run: Process) -> None:
+        self._runs.remove(run)
+        _end(run)
+        shutil.rmtree(run.folder, ignore_errors=True)
 
     def _title(self, name: str) -> str:
         taken = {table.title for table in self.tables.values()}
@@ -250,14 +290,14 @@ def is_own(key: object) -> bool:
     return text.startswith(_OWN) or _FOLDER in text
 
 
-def _end(run: jobs.Run) -> None:
+def _end(run: Process) -> None:
     if not run.finished:
         with contextlib.suppress(RuntimeError):  # no new threads while the server ends
             run.cancel()
         run.wait(3)
 
 
-def _remove(folder: Path, runs: list[jobs.Run]) -> None:
+def _remove(folder: Path, runs: list[Process]) -> None:
     for run in runs:
         _end(run)
     shutil.rmtree(folder, ignore_errors=True)

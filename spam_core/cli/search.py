@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spam_core.cli import search_job
 from spam_core.cli.tables import add_source, open_table
 from spam_core.estimators.fitting import METRIC_NAMES, METRICS, fit, score
 
@@ -28,6 +29,12 @@ def add_commands(commands: Any) -> None:
             "each on validation rows, and print the best. A search with a --storage "
             "goes on where it stopped; the same command in another terminal shares it."
         ),
+    )
+    parser.add_argument(
+        "job",
+        nargs="?",
+        metavar="JOB.json",
+        help="a job file: searches as it says and reports in JSON lines",
     )
     add_source(parser)
     parser.add_argument("--model", default="spam", help="name in the registry (spam)")
@@ -65,8 +72,13 @@ def add_commands(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Search, and print what was found."""
+    """Search and print what was found, or run a job file."""
     from spam_core.search import search
+
+    if arguments.job is not None:
+        if arguments.dataset or arguments.data:
+            raise ValueError("give either a job file or --dataset/--data, not both")
+        return search_job.run(Path(arguments.job))
 
     table = open_table(
         arguments.dataset, arguments.data, arguments.target, task=arguments.task

@@ -33,6 +33,7 @@ from spam_core.explain.optional import optional_import
 from spam_core.training.fit import Problem
 
 BINNINGS = ("quantile", "rounded_quantile", "uniform")
+NEEDS = ("EBM", "interpret", "ebm")  # of optional_import
 _ROUNDS = 100  # of boosting where no rows can be held out to say when to stop
 
 
@@ -104,7 +105,7 @@ class _EBM(TablesEstimator, TreeEstimator):
 
     def _boost(self, problem: Problem, seed: int) -> Any:
         """Train interpret's model on the matrix of some rows."""
-        with optional_import("EBM", "interpret", extra="ebm"):
+        with optional_import(*NEEDS):
             from interpret.glassbox import (
                 ExplainableBoostingClassifier,
                 ExplainableBoostingRegressor,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from spam_core.estimators import ebm, xgboost_
 from spam_core.estimators.cart import CARTClassifier, CARTRegressor
 from spam_core.estimators.dnn import DNNClassifier, DNNRegressor
 from spam_core.estimators.ebm import EBMClassifier, EBMRegressor
@@ -31,6 +32,8 @@ class ModelEntry:
         Set before the caller's own.
     glass_box : bool
         Whether it explains itself exactly.
+    needs : tuple of str
+        What it can't be fitted without: arguments of `optional_import`, or nothing.
     """
 
     title: str
@@ -38,6 +41,7 @@ class ModelEntry:
     classifier: Callable[..., Any]
     parameters: dict[str, Any] = field(default_factory=dict)
     glass_box: bool = True
+    needs: tuple[str, ...] = ()
 
 
 MODELS: dict[str, ModelEntry] = {
@@ -61,10 +65,16 @@ MODELS: dict[str, ModelEntry] = {
     "nam": ModelEntry("NAM", NAMRegressor, NAMClassifier),
     "nam-2": ModelEntry("NA²M", NA2MRegressor, NA2MClassifier),
     "dnn": ModelEntry("DNN", DNNRegressor, DNNClassifier, glass_box=False),
-    "ebm": ModelEntry("EBM", EBMRegressor, EBMClassifier),
-    "ebm-2": ModelEntry("EB²M", EBMRegressor, EBMClassifier, {"interactions": "3x"}),
+    "ebm": ModelEntry("EBM", EBMRegressor, EBMClassifier, needs=ebm.NEEDS),
+    "ebm-2": ModelEntry(
+        "EB²M", EBMRegressor, EBMClassifier, {"interactions": "3x"}, needs=ebm.NEEDS
+    ),
     "xgboost": ModelEntry(
-        "XGBoost", XGBoostRegressor, XGBoostClassifier, glass_box=False
+        "XGBoost",
+        XGBoostRegressor,
+        XGBoostClassifier,
+        glass_box=False,
+        needs=xgboost_.NEEDS,
     ),
     "cart": ModelEntry("CART", CARTRegressor, CARTClassifier, glass_box=False),
 }

@@ -34,6 +34,7 @@ from spam_core.estimators.trees import (
 from spam_core.explain.optional import optional_import
 from spam_core.training.fit import Problem
 
+NEEDS = ("XGBoost", "xgboost")  # of optional_import
 _ROUNDS = 100  # of boosting where no rows can be held out to say when to stop
 _OBJECTIVES = {
     "regression": ("reg:squarederror", "rmse"),
@@ -75,7 +76,7 @@ class BoostedTrees:
     @cached_property
     def booster(self) -> Any:
         """XGBoost's own object."""
-        with optional_import("XGBoost", "xgboost"):
+        with optional_import(*NEEDS):
             import xgboost
         booster = xgboost.Booster()
         booster.load_model(bytearray(self.raw))
@@ -137,7 +138,7 @@ class _XGBoost(TreeEstimator):
     def _train(
         self, problem: Problem, seed: int, offset: float, factor: float
     ) -> Training:
-        with optional_import("XGBoost", "xgboost"):
+        with optional_import(*NEEDS):
             import xgboost
         objective, metric = _OBJECTIVES[problem.task]
         parameters = {
@@ -238,7 +239,7 @@ def _data(
     features: Sequence[Feature], matrix: NDArray[np.float64], n_jobs: int | None
 ) -> Any:
     """Return rows as XGBoost takes them."""
-    with optional_import("XGBoost", "xgboost"):
+    with optional_import(*NEEDS):
         import xgboost
     return xgboost.DMatrix(
         to_float32(matrix),

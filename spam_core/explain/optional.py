@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,28 @@ def optional_import(
         try:
             yield
         except ImportError as error:
-            raise ImportError(
-                f"{method} needs the package {package}: "
-                f'pip install "spam-core[{extra or package}]"'
-            ) from error
+            raise ImportError(_advice(method, package, extra)) from error
+
+
+def missing(method: str, package: str, extra: str | None = None) -> str:
+    """Say how to install what isn't there; nothing if it is. It isn't imported.
+
+    Parameters
+    ----------
+    method, package, extra
+        As of `optional_import`.
+
+    Examples
+    --------
+    >>> missing("Counting", "math")
+    ''
+    >>> missing("Guessing", "no_such_package", "guess")
+    'Guessing needs the package no_such_package: pip install "spam-core[guess]"'
+    """
+    found = importlib.util.find_spec(package) is not None
+    return "" if found else _advice(method, package, extra)
+
+
+def _advice(method: str, package: str, extra: str | None) -> str:
+    install = f'pip install "spam-core[{extra or package}]"'
+    return f"{method} needs the package {package}: {install}"

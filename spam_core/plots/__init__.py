@@ -27,6 +27,7 @@ from spam_core.plots.performance_errors import (
     residuals,
 )
 from spam_core.plots.reading import alt_text, table
+from spam_core.plots.settings import settings_importance
 from spam_core.plots.shape import shape
 from spam_core.plots.simulation import simulation
 from spam_core.plots.spectrum import spectrum
@@ -59,6 +60,7 @@ __all__ = [
     "residuals",
     "roc",
     "score_distribution",
+    "settings_importance",
     "shape",
     "simulation",
     "spectrum",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spam_core.estimators import MODELS
 from spam_core.estimators.fitting import (
     LOWER_IS_BETTER,
     METRICS,
@@ -21,7 +22,7 @@ from spam_core.estimators.fitting import (
     fit,
     score,
 )
-from spam_core.explain.optional import optional_import
+from spam_core.explain.optional import missing, optional_import
 from spam_core.search.result import SearchResult, Trial, is_lost, read_trials
 from spam_core.search.space import Setting, Space, make_space
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from spam_core.data import Table
     from spam_core.training.config import Progress
 
+NEEDS = ("A search", "optuna", "search")  # of optional_import
 _HEARTBEAT, _GRACE = 5, 20  # seconds; a process that is silent for longer is dead
 _LOCK_SECONDS = 120.0
 _WAIT_SECONDS = 0.5
@@ -39,6 +41,18 @@ _STARTUP_TRIALS, _WARMUP_EPOCHS = 5, 4  # that pruning needs before it judges
 
 class _Stopped(Exception):
     """The search was asked to stop within a fit."""
+
+
+def missing_package(model: str) -> str:
+    """Say how to install what a search of a model lacks; nothing if it's all there.
+
+    Examples
+    --------
+    >>> missing_package("cart")
+    ''
+    """
+    needs = filter(None, (NEEDS, MODELS[model].needs))
+    return next(filter(None, (missing(*need) for need in needs)), "")
 
 
 def search(
@@ -51,6 +65,7 @@ def search(
     seed: int = 0,
     storage: Path | str | None = None,
     prune: bool = True,
+    shared: bool = True,
     tell: Callable[[Trial], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> SearchResult:
@@ -80,6 +95,9 @@ def search(
     prune : bool
         Whether to end a fit early whose validation loss is above the median of those of
         earlier trials after as many epochs. Only models that train by epochs are.
+    shared : bool
+        Whether other processes may be at the storage. If none is, what a process that
+        was stopped has left undone is done again at once, not when it is surely dead.
     tell : callable
         Is called with each trial that this process has finished.
     stop : callable
@@ -104,7 +122,7 @@ def search(
     >>> len(result.trials), result.metric, sorted(result.best.settings)[:2]
     (3, 'accuracy', ['max_depth', 'min_samples_leaf'])
     """
-    with optional_import("A search", "optuna", "search"):
+    with optional_import(*NEEDS):
         import optuna  # noqa: F401 - before any work
     space = make_space(model, changes)
     metric = _checked_metric(table, metric)
@@ -117,7 +135,7 @@ def search(
         objective = partial(_objective, table, model, space, metric, seed, stop)
         while not stop():
             with _locked(lock):
-                waiting, running = _plan(study, space, n_trials, seed)
+                waiting, running = _plan(study, space, n_trials, seed, shared)
             if not waiting and not running:
                 break
             if not waiting:
@@ -210,9 +228,9 @@ def _locked(storage: Path | None) -> Iterator[None]:
 
 
 def _plan(
-    study: optuna.Study, space: Space, n_trials: int, seed: int
+    study: optuna.Study, space: Space, n_trials: int, seed: int, shared: bool = True
 ) -> tuple[int, int]:
-    """Queue draws that nobody has done or is doing; return how many wait and run."""
+    """Queue the first draw that nobody has or does; return how many wait and run."""
     import optuna
 
     optuna.storages.fail_stale_trials(study)
@@ -221,19 +239,20 @@ def _plan(
         # one whose process died before its first heartbeat never gets stale
         started = trial.datetime_start
         age = 0.0 if started is None else (datetime.now() - started).total_seconds()
-        if "begun" not in trial.user_attrs and age > _GRACE:
+        if not shared or ("begun" not in trial.user_attrs and age > _GRACE):
             study.tell(trial.number, state=state.FAIL)
     held: dict[int, optuna.trial.TrialState] = {}
     for trial in study.get_trials(deepcopy=False):
         if "draw" in trial.user_attrs and not is_lost(trial):
             held[trial.user_attrs["draw"]] = trial.state
-    for draw in range(n_trials):
-        if draw not in held:
-            rng = np.random.default_rng([seed, draw])
-            drawn = {name: s.stored(s.draw(rng)) for name, s in space.items()}
-            study.enqueue_trial(drawn, user_attrs={"draw": draw})
-            held[draw] = state.WAITING
-    found = list(held.values())
+    # one at a time: what is queued is tried, also by a search that is to be shorter
+    draw = next((k for k in range(n_trials) if k not in held), None)
+    if draw is not None:
+        rng = np.random.default_rng([seed, draw])
+        drawn = {name: s.stored(s.draw(rng)) for name, s in space.items()}
+        study.enqueue_trial(drawn, user_attrs={"draw": draw})
+        held[draw] = state.WAITING
+    found = [held[draw] for draw in held if draw < n_trials]
     return found.count(state.WAITING), found.count(state.RUNNING)
 
 

@@ -87,3 +87,15 @@ def train(at: AppTest, **settings: Any) -> None:
     at.button(key="start").click().run()
     wait_until_trained(at)
     assert not at.exception
+
+
+def open_search(model: str, n_trials: int, dataset: str = "wine") -> AppTest:
+    """Open the page Train where it searches, in a new session."""
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=TIMEOUT).run()
+    at.selectbox(key="dataset").select(dataset).run()
+    at.switch_page("views/train.py").run()
+    at.segmented_control(key="train_how").set_value("search").run()
+    at.selectbox(key="search_model").select(model)
+    at.number_input(key="search_trials").set_value(n_trials).run()
+    assert not at.exception
+    return at

@@ -111,6 +111,6 @@ def test_a_child_that_dies_is_reported(tmp_path) -> None:
 @pytest.mark.parametrize("line", ["", "no json\n", '{"event": "news"}\n'])
 def test_noise_between_the_lines_does_no_harm(tmp_path, line) -> None:
     run = jobs.Run(tmp_path, ("spam",))
-    jobs._read(run, line or "\n")
+    run.read(line or "\n")
     assert run.state == "waiting"
     assert not run.fitted

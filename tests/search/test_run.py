@@ -110,6 +110,19 @@ def test_hopeless_fits_are_ended_early(wine: Table) -> None:
     assert {trial.state for trial in whole.trials} == {"complete"}
 
 
+def test_a_search_that_is_to_be_shorter_ends_sooner(
+    wine: Table, tmp_path: Path
+) -> None:
+    told: list[Trial] = []
+    path = tmp_path / "trials.db"
+    first = cart(
+        wine, n_trials=50, storage=path, tell=told.append, stop=lambda: len(told) == 2
+    )
+    assert [trial.draw for trial in first.trials] == [0, 1]
+    again = cart(wine, n_trials=3, storage=path)
+    assert [trial.draw for trial in again.trials] == [0, 1, 2]
+
+
 def test_stopping_in_a_fit_leaves_the_trial_to_do(wine: Table, tmp_path: Path) -> None:
     path, asked = tmp_path / "trials.db", [0]
 
@@ -195,6 +208,22 @@ def test_a_trial_whose_process_died_at_once_is_done_again(
     result = cart(wine, storage=path, n_trials=2)
     assert [trial.state for trial in result.trials] == ["complete", "complete"]
     assert study.trials[dead.number].state.name == "FAIL"
+
+
+def test_without_others_a_trial_left_behind_is_done_again_at_once(
+    wine: Table, tmp_path: Path
+) -> None:
+    path = tmp_path / "trials.db"
+    space = module.make_space("cart", CART)
+    with module._quiet():
+        study = module._open(wine, "cart", space, "accuracy", 0, path, True)
+        module._plan(study, space, 1, 0)
+        study._thread_local.in_optimize_loop = True  # as in a fit that is killed
+        study.ask()
+        assert module._plan(study, space, 1, 0) == (0, 1)  # it may be somebody's
+        assert module._plan(study, space, 1, 0, shared=False) == (1, 0)
+    result = cart(wine, storage=path, n_trials=1, shared=False)
+    assert [trial.state for trial in result.trials] == ["complete"]
 
 
 def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
