@@ -90,7 +90,7 @@ def test_a_search_is_stopped_resumed_and_its_best_is_trained() -> None:
         f"{score_text(best)}; the default settings have {score_text(default)}"
     ) in texts(at)
     (figure,) = charts(at)
-    assert sorted(figure["data"][0]["y"]) == ["max depth", "min samples leaf"]
+    assert {"max depth", "min samples leaf"} <= set(figure["data"][0]["y"])
     assert at.button(key="search_start").disabled  # all are done
 
     at.button(key="search_train").click().run()

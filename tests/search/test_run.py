@@ -75,6 +75,7 @@ def test_a_seed_draws_the_same_whatever_was_tried(wine: Table, tmp_path: Path) -
 def test_importance_finds_the_setting_that_matters() -> None:
     table = load_dataset("diabetes")
     changes = {"max_depth": Choice((1, 8)), "min_samples_leaf": Choice((4, 5, 6))}
+    changes |= {"splitter": "best", "min_samples_split": 2}
     found = search(table, "cart", n_trials=16, changes=changes).importance
     assert next(iter(found)) == "max_depth"
     assert sum(found.values()) == pytest.approx(1)
