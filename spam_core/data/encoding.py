@@ -41,6 +41,7 @@ from spam_core.data.feature import (
     SCALINGS,
     Feature,
     Scaling,
+    range_of,
     show_value,
     spread_knots,
 )
@@ -105,7 +106,8 @@ class TableEncoder:
         at most 20 columns, else ``min(64, max(8, 20000 // d))``.
     scaling : {"quantile", "minmax", "maxabs", "none"}
         Quantile and min-max map the training range to [0, 1] and clip beyond it; the
-        other two are unbounded.
+        range of min-max leaves out numbers that lie absurdly far from the others, see
+        `spam_core.data.feature.range_of`. The other two are unbounded.
     special_values : mapping of column name to sequence of numbers, optional
         Codes that aren't quantities (such as -9 for "no record"); each becomes a level.
     fine_marginals : bool
@@ -324,7 +326,7 @@ class TableEncoder:
         if not len(ordinary):
             knots = np.empty(0)
         elif self.scaling == "minmax":
-            knots = spread_knots(ordinary.min(), ordinary.max(), cells)
+            knots = spread_knots(*range_of(ordinary), cells)
         else:
             knots = choose_knots(ordinary, cells)
         if len(knots) < 2 and len(tags) + bool(len(ordinary)) < 2:

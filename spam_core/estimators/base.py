@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from spam_core.data.columns import as_frame, check_not_empty, check_width
+from spam_core.data.columns import as_frame, check_not_empty, check_width, from_foreign
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import NamedCSR, SparseEncoder, SparseRows
 from spam_core.data.telling import warn_caller
@@ -166,6 +166,7 @@ def _as_series(y: Any) -> tuple[pd.Series[Any], bool]:
             "requires y to be passed, but the target y is None: expected one value "
             "for each row."
         )
+    y = from_foreign(y)
     if isinstance(y, pd.Series):
         return y, False
     if isinstance(y, pd.DataFrame):

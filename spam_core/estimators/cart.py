@@ -28,6 +28,7 @@ from spam_core.estimators.trees import (
     is_nominal,
     matrix_of,
     to_float32,
+    units_of,
 )
 from spam_core.training.fit import Problem
 
@@ -57,6 +58,8 @@ class DecisionTree:
         Whether what is missing goes left.
     values : ndarray of shape (N, C)
         Scores.
+    units : ndarray of shape (2, p), optional
+        Of `units_of`, in which the thresholds are.
 
     Raises
     ------
@@ -72,6 +75,7 @@ class DecisionTree:
     threshold: Floats
     missing_left: NDArray[np.bool_]
     values: Floats
+    units: Floats | None = None
 
     def __post_init__(self) -> None:
         n = len(self.values)
@@ -92,7 +96,8 @@ class DecisionTree:
 
     def score(self, rows: Encoded) -> Tensor:
         """Scores of shape (n, C)."""
-        matrix = to_float32(ranked(matrix_of(self.features, rows), self.ranks))
+        plain = ranked(matrix_of(self.features, rows), self.ranks)
+        matrix = to_float32(plain, self.units)
         node = np.zeros(len(rows), dtype=np.int64)
         below = np.arange(len(rows))
         while len(below := below[self.left[node[below]] >= 0]):
@@ -166,9 +171,9 @@ class _CART(TreeEstimator):
     ) -> DecisionTree:
         """Grow and prune a tree on some rows."""
         matrix = matrix_of(problem.features, dense_rows(problem.rows))[rows]
-        ranks = order_levels(problem, matrix, rows)
+        ranks, units = order_levels(problem, matrix, rows), units_of(problem.features)
         fitted = self._tree(problem.task, alpha, seed).fit(
-            to_float32(ranked(matrix, ranks)),
+            to_float32(ranked(matrix, ranks), units),
             problem.target[rows],
             problem.weight[rows],
         )
@@ -185,6 +190,7 @@ class _CART(TreeEstimator):
             tree.threshold.astype(np.float64),
             tree.missing_go_to_left.astype(bool),
             factor * values + offset,
+            units,
         )
 
     def _choose(
@@ -193,7 +199,10 @@ class _CART(TreeEstimator):
         """Return the penalty with the least loss on held-out rows, and that loss."""
         matrix = matrix_of(problem.features, dense_rows(problem.rows))[~held]
         path = self._tree(problem.task, 0.0, seed).cost_complexity_pruning_path(
-            to_float32(ranked(matrix, order_levels(problem, matrix, ~held))),
+            to_float32(
+                ranked(matrix, order_levels(problem, matrix, ~held)),
+                units_of(problem.features),
+            ),
             problem.target[~held],
             problem.weight[~held],
         )

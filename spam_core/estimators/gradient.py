@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from spam_core.data.columns import from_foreign
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.base import (
@@ -67,8 +68,10 @@ class EncodedEstimator(TabularEstimator):
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n, d)
+        X : DataFrame, polars or pyarrow table, or array-like of shape (n, d)
             Numbers, text, categories, booleans or dates; missing values are fine.
+            Rows of `X`, `y`, `sample_weight` and `groups` go by position, whatever
+            their indexes say.
         y : array-like of shape (n,)
             Numbers for a regressor, labels of any one type for a classifier.
         sample_weight : array-like of shape (n,), optional
@@ -88,6 +91,7 @@ class EncodedEstimator(TabularEstimator):
         """
         started = time.perf_counter()
         self._check_parameters()
+        X = from_foreign(X)
         frame = self._check_X(X)
         n = frame.shape[0]
         target = self._read_target(y, n)

@@ -29,6 +29,8 @@ def write_trees(
     model: AdditiveTables | BoostedTrees | DecisionTree, tensors: dict[str, Tensor]
 ) -> dict[str, Any]:
     """Put a model's numbers among `tensors`; return the rest."""
+    if isinstance(model, BoostedTrees | DecisionTree) and model.units is not None:
+        tensors["units"] = _tensor(model.units)
     if isinstance(model, BoostedTrees):
         tensors["xgboost"] = torch.frombuffer(bytearray(model.raw), dtype=torch.uint8)
         return {
@@ -71,20 +73,25 @@ def read_trees(
         If header and tensors aren't what it writes.
     """
     features = encoder.features
+    arrays = {name: value.numpy() for name, value in tensors.items()}
+    units = arrays.get("units")  # an older file has none: numbers as they are
     if header["kind"] == "xgboost":
         return BoostedTrees(
-            tensors["xgboost"].numpy().tobytes(),
+            arrays["xgboost"].tobytes(),
             features,
             int(header["n_outputs"]),
             float(header["offset"]),
             float(header["factor"]),
             n_jobs,
+            units,
         )
-    arrays = {name: value.numpy() for name, value in tensors.items()}
     if header["kind"] == "cart":
         ranks = tuple(arrays[f"ranks.{k}"] for k in range(int(header["columns"])))
         return DecisionTree(
-            features, ranks, *(arrays[f"tree.{name}"] for name in _NODES)
+            features,
+            ranks,
+            **{name: arrays[f"tree.{name}"] for name in _NODES},
+            units=units,
         )
     d = len(features)
     bins = Bins(
