@@ -162,7 +162,8 @@ def take_by_name(
             f"{whose}Expected the columns used in training; {len(missing)} are "
             f"missing: {missing}. Got columns {frame.columns.tolist()}."
         )
-    return frame[list(names)]
+    # as it is, if it is right already: a selection would copy all cells
+    return frame if frame.columns.tolist() == list(names) else frame[list(names)]
 
 
 def column_kind(column: pd.Series[Any]) -> Kind:

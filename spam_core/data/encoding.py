@@ -7,7 +7,7 @@ Every feature map starts from these, so missing and unknown cells follow one rul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,6 +68,7 @@ __all__ = [
     "show_value",
 ]
 
+_BLOCK_ROWS = 1 << 16  # of a table that is encoded some rows at a time
 _FINE_CELLS = 1024  # resolution of a marginal where the map isn't piecewise linear
 
 
@@ -251,18 +252,62 @@ class TableEncoder:
             If a column of numbers holds text or dates.
         """
         frame = self.align(X)
-        read = [
-            _Column.of(frame.iloc[:, i], feature.kind, feature.is_date)
-            for i, feature in enumerate(self.features)
-        ]
+        read = [self._column(frame, i) for i in range(len(self.features))]
         check_finite((str(c.source.name), c.numbers) for c in read)
-        columns, unseen = [], []
-        for feature, column in zip(self.features, read, strict=True):
-            values, codes = self._encode(feature, column)
-            columns.append((values, codes))
+        encoded = list(map(self._encode, self.features, read))
+        self._tell_unknown(
+            (column.source, codes)
+            for column, (_, codes) in zip(read, encoded, strict=True)
+        )
+        return stack(encoded)
+
+    def blocks(self, X: Any, n_rows: int = _BLOCK_ROWS) -> Iterator[Encoded]:
+        """Encode rows like `transform`, some at a time.
+
+        The whole table is looked through before the first block, so that warnings and
+        errors are those of `transform`, with the same counts.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+        n_rows : int
+            Of a block; the last may have fewer.
+
+        Yields
+        ------
+        Encoded
+            Block after block.
+        """
+        frame = self.align(X)
+        if len(frame) <= n_rows:
+            yield self.transform(frame)
+            return
+
+        def encoded(part: pd.DataFrame) -> Iterator[tuple[Floats, Codes]]:
+            for i, feature in enumerate(self.features):
+                yield self._encode(feature, self._column(part, i))
+
+        check_finite(
+            (feature.name, self._column(frame, i).numbers)
+            for i, feature in enumerate(self.features)
+        )
+        self._tell_unknown(
+            (frame.iloc[:, i], codes) for i, (_, codes) in enumerate(encoded(frame))
+        )
+        for start in range(0, len(frame), n_rows):
+            yield stack(list(encoded(frame.iloc[start : start + n_rows])))
+
+    def _column(self, frame: pd.DataFrame, i: int) -> _Column:
+        feature = self.features[i]
+        return _Column.of(frame.iloc[:, i], feature.kind, feature.is_date)
+
+    def _tell_unknown(self, columns: Iterable[tuple[pd.Series[Any], Codes]]) -> None:
+        """Warn once of all cells that training never saw."""
+        unseen = []
+        for feature, (source, codes) in zip(self.features, columns, strict=True):
             unknown = codes == UNKNOWN
             if unknown.any():
-                cells = column.source[unknown]
+                cells = source[unknown]
                 shown = pd.unique(cells.astype(object).where(cells.notna(), MISSING))
                 levels = ", ".join(repr(str(level)) for level in shown[:5])
                 levels += f" and {len(shown) - 5} more" if len(shown) > 5 else ""
@@ -272,7 +317,6 @@ class TableEncoder:
                 "Levels that training never saw contribute 0: " + "; ".join(unseen),
                 UnknownLevelWarning,
             )
-        return stack(columns)
 
     def _cells(self, n: int, d: int) -> int:
         if self.n_knots == "auto":

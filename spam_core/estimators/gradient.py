@@ -14,7 +14,6 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from spam_core.data.columns import from_foreign
 from spam_core.data.encoding import Encoded, TableEncoder
@@ -179,8 +178,7 @@ class EncodedEstimator(TabularEstimator):
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n, C)."""
-        check_is_fitted(self)
-        return self._score_rows(self._encode(X))
+        return np.concatenate([self._score_rows(rows) for rows in self._blocks(X)])
 
     def _score_rows(self, rows: Encoded | SparseRows) -> NDArray[np.float64]:
         with torch.no_grad():

@@ -12,8 +12,8 @@ from spam_core import make_model
 from spam_core.estimators import MODELS
 
 SMALL: dict[str, dict[str, Any]] = {
-    "spam": {"rank": 3, "n_members": 2},
-    "spam-linear": {"rank": 3, "n_members": 2},
+    "spam": {"rank": 3, "n_members": 2, "regularization": "light"},
+    "spam-linear": {"rank": 3, "n_members": 2, "regularization": "light"},
     "spam-neural": {"rank": 3, "n_members": 2, "hidden_units": (8,)},
     "nbm-spam": {"rank": 3, "n_members": 2, "hidden_units": (8,)},
     "linear": {"n_members": 2},

@@ -179,7 +179,10 @@ def test_o13_one_outlier_does_not_squeeze_the_rest(kind: str) -> None:
         low, high = curve.bulk
         assert -5 < low < -2
         assert 2 < high < 5
-        assert 1 <= curve.n_outside <= 10
+        if model.encoder_.scaling == "minmax":
+            assert max(curve.x) < 5  # such a cell is at the end of the others' range
+        else:
+            assert 1 <= curve.n_outside <= 10
 
 
 def test_o13_min_max_scaling_clips_too() -> None:
