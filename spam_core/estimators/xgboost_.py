@@ -262,6 +262,8 @@ _DOCUMENTATION = """{summary}
 
     Missing values and levels that training never saw go where XGBoost sends what is
     missing; categories are its own kind of category; special codes are numbers.
+    Sample weights are brought to a mean of 1, so that `min_child_weight` and
+    `reg_lambda` mean the same whatever their scale.
 
     Parameters
     ----------

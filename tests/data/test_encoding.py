@@ -274,7 +274,7 @@ def test_a_column_of_codes_alone_knows_no_numbers() -> None:
     assert codes[:, 0].tolist() == [UNKNOWN, 1]
 
 
-def test_identifiers_are_left_out_and_named() -> None:
+def test_o22_identifiers_are_left_out_and_named() -> None:
     frame = pd.DataFrame({"id": [f"c{i:04}" for i in range(300)], "x": np.arange(300)})
     message = (
         r"These columns look like identifiers, having a different text in most rows, "
