@@ -14,6 +14,7 @@ from torch import Tensor
 
 from spam_core.data.encoding import TableEncoder
 from spam_core.estimators.cart import DecisionTree
+from spam_core.estimators.trees import is_nominal
 from spam_core.estimators.xgboost_ import BoostedTrees
 from spam_core.models.tables import AdditiveTables, Bins
 
@@ -75,6 +76,8 @@ def read_trees(
     features = encoder.features
     arrays = {name: value.numpy() for name, value in tensors.items()}
     units = arrays.get("units")  # an older file has none: numbers as they are
+    if units is not None and units.shape != (2, len(is_nominal(features))):
+        raise ValueError(f"units of shape {units.shape}")
     if header["kind"] == "xgboost":
         return BoostedTrees(
             arrays["xgboost"].tobytes(),

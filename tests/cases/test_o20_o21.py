@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 
 from spam_core import load_model
 from spam_core.estimators import MODELS
+from spam_core.persistence import ModelFileError
 from tests.cases.common import ALWAYS, KINDS, TREES, make, scores
 from tests.persistence.test_file import rewrite
 
@@ -68,6 +69,19 @@ def test_o20_a_saved_model_says_the_same(kind: str, task: str, tmp_path: Path) -
     assert str(blank.get_params()) == str(model.get_params())
     with pytest.raises(NotFittedError):
         blank.predict(X)
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "cart"])
+def test_o20_files_of_trees_without_units_are_read(kind: str, tmp_path: Path) -> None:
+    X, y = rows()
+    path = tmp_path / "m.spam"
+    model = make(kind, "multiclass").fit(X, y)  # of ordinary numbers: units change none
+    model.save(path)
+    rewrite(path, lambda file: file.tensors.update(units=torch.zeros(2, 1)))
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(path)
+    rewrite(path, lambda file: file.tensors.pop("units"))
+    np.testing.assert_array_equal(scores(load_model(path), X), scores(model, X))
 
 
 def fitted_scores(kind: str, seed: Any = 0) -> bytes:
