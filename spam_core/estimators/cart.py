@@ -146,7 +146,8 @@ class _CART(TreeEstimator):
             if held.any():
                 alpha, loss = self._choose(problem, held, seed)
         elif problem.task == "regression":
-            alpha = alpha / factor**2  # it is in units of the target's variance here
+            # it is in units of the target's variance here
+            alpha = alpha / (factor or 1.0) ** 2
         tree = self._grow(problem, slice(None), alpha, seed, offset, factor)
         size = {"ccp_alpha_": float(alpha), "n_leaves_": int((tree.left < 0).sum())}
         return Training(tree, [], loss, {**size, "n_iter_": 1})

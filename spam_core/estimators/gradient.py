@@ -121,7 +121,7 @@ class EncodedEstimator(TabularEstimator):
         offset, factor = 0.0, 1.0
         if labels is None:
             offset, factor = _standardisation(target, weight)
-            target = (target - offset) / factor
+            target = (target - offset) / (factor or 1.0)
         n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
         task = "regression" if labels is None else "binary"
         problem = Problem(
@@ -258,7 +258,7 @@ def _name_of(y: Any) -> str:
 def _standardisation(
     target: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Weighted mean and sd; sd 1 for a constant target."""
+    """Weighted mean and sd; sd 0 for a constant target, which is then predicted."""
     mean = float(np.average(target, weights=weight))
     spread = float(np.sqrt(np.average((target - mean) ** 2, weights=weight)))
-    return mean, spread if spread > 1e-12 * max(abs(mean), 1e-300) else 1.0
+    return mean, spread if spread > 1e-12 * max(abs(mean), 1e-300) else 0.0

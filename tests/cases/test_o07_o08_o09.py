@@ -212,9 +212,15 @@ def test_o08_a_class_with_a_single_row_fits_with_a_warning(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_o08_a_constant_regression_target_is_predicted(kind: str) -> None:
-    model = regressor(kind, max_epochs=20).fit(X50, np.full(50, 12.5))
-    np.testing.assert_allclose(model.predict(X50), 12.5, atol=0.05)
+    model = regressor(kind, max_epochs=2).fit(X50, np.full(50, 12.5))
+    np.testing.assert_array_equal(model.predict(X50), 12.5)
     check_identity(model, X50)
+    if hasattr(model, "explain_global"):
+        overall = model.explain_global()
+        assert (overall.importance == 0).all()
+        assert (np.asarray(overall.curve("a").y) == 0).all()
+    if kind == "cart":
+        assert regressor(kind, ccp_alpha=0.1).fit(X50, np.ones(50)).n_leaves_ == 1
 
 
 def large(n: int = 200) -> tuple[pd.DataFrame, pd.Series]:
