@@ -123,7 +123,13 @@ def test_o12_neighbouring_large_integers_are_told_apart(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("offset", "scale"), [(1e9, 1e-3), (-3e9, 1.0), (0.0, 1e-9), (5.0, 1e-12)]
+    ("offset", "scale"),
+    [
+        (1e9, 1e-3),
+        (0.0, 1e-9),
+        pytest.param(-3e9, 1.0, marks=pytest.mark.slow),
+        pytest.param(5.0, 1e-12, marks=pytest.mark.slow),
+    ],
 )
 def test_o12_any_offset_and_scale_is_learnt(
     kind: str, offset: float, scale: float
