@@ -35,6 +35,7 @@ from spam_core.data.readers import (
     ReadResult,
     read_table,
 )
+from spam_core.data.special import suggest_special_values
 from spam_core.data.splits import make_splits
 from spam_core.data.table import Split, Table
 from spam_core.data.truth import KnownTerm, Truth
@@ -67,6 +68,7 @@ __all__ = [
     "make_splits",
     "make_table",
     "read_table",
+    "suggest_special_values",
     "suspicious_columns",
     "target_counts",
 ]

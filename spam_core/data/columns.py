@@ -25,6 +25,32 @@ _DATES = {"datetime", "datetime64", "date"}
 _DURATIONS = {"timedelta", "timedelta64"}
 
 
+def from_foreign(X: Any) -> Any:
+    """Return a table of polars, pyarrow and the like as a frame, others as they are.
+
+    That is whatever has `to_pandas`, or hands out Arrow data (``__arrow_c_stream__``).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from_foreign(pa.table({"age": [41, None]}))
+        age
+    0  41.0
+    1   NaN
+    >>> from_foreign([[1, 2]])
+    [[1, 2]]
+    """
+    if isinstance(X, pd.DataFrame | pd.Series):
+        return X
+    if hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    if hasattr(X, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return pa.table(X).to_pandas()
+    return X
+
+
 def as_frame(X: Any) -> tuple[pd.DataFrame, bool]:
     """Return `X` as a frame with string labels, and whether `X` brought labels.
 
@@ -52,8 +78,7 @@ def as_frame(X: Any) -> tuple[pd.DataFrame, bool]:
     >>> as_frame([[1.0, 2.0]])[0].columns.tolist()
     ['x0', 'x1']
     """
-    if not isinstance(X, pd.DataFrame) and hasattr(X, "to_pandas"):
-        X = X.to_pandas()
+    X = from_foreign(X)
     if isinstance(X, pd.Series):
         raise ValueError(
             "Expected a table with columns, got a Series. Reshape your data: use "
@@ -137,7 +162,8 @@ def take_by_name(
             f"{whose}Expected the columns used in training; {len(missing)} are "
             f"missing: {missing}. Got columns {frame.columns.tolist()}."
         )
-    return frame[list(names)]
+    # as it is, if it is right already: a selection would copy all cells
+    return frame if frame.columns.tolist() == list(names) else frame[list(names)]
 
 
 def column_kind(column: pd.Series[Any]) -> Kind:

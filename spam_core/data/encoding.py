@@ -7,8 +7,7 @@ Every feature map starts from these, so missing and unknown cells follow one rul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from spam_core.data.columns import (
     MISSING,
-    Kind,
     as_frame,
     check_finite,
     check_not_empty,
@@ -25,7 +23,6 @@ from spam_core.data.columns import (
     column_kind,
     holds_dates,
     take_by_name,
-    to_numbers,
 )
 from spam_core.data.encoded import (
     NUMBER,
@@ -41,16 +38,19 @@ from spam_core.data.feature import (
     SCALINGS,
     Feature,
     Scaling,
+    range_of,
     show_value,
     spread_knots,
 )
 from spam_core.data.levels import (
+    Column,
+    UnknownLevelWarning,
     count_identifiers,
     look_up,
     sorted_levels,
-    to_objects,
+    tell_unknown,
 )
-from spam_core.data.marginals import choose_knots, gauss_nodes
+from spam_core.data.marginals import choose_knots, marginal_of
 from spam_core.data.telling import warn_caller
 
 __all__ = [
@@ -67,32 +67,7 @@ __all__ = [
     "show_value",
 ]
 
-_FINE_CELLS = 1024  # resolution of a marginal where the map isn't piecewise linear
-
-
-class UnknownLevelWarning(UserWarning):
-    """A row holds levels, or missing values, that training never saw."""
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column as read: numbers with NaN, or objects with None."""
-
-    source: pd.Series[Any]
-    kind: Kind
-    numbers: Floats
-    cells: NDArray[np.object_]
-
-    @classmethod
-    def of(
-        cls, source: pd.Series[Any], kind: Kind, dates: bool | None = None
-    ) -> _Column:
-        numbers, cells = np.empty(0), np.empty(0, dtype=object)
-        if kind == "numeric":
-            numbers = to_numbers(source, dates)
-        elif kind != "constant":
-            cells = to_objects(source)
-        return cls(source, kind, numbers, cells)
+_BLOCK_ROWS = 1 << 16  # of a table that is encoded some rows at a time
 
 
 class TableEncoder:
@@ -105,7 +80,8 @@ class TableEncoder:
         at most 20 columns, else ``min(64, max(8, 20000 // d))``.
     scaling : {"quantile", "minmax", "maxabs", "none"}
         Quantile and min-max map the training range to [0, 1] and clip beyond it; the
-        other two are unbounded.
+        range of min-max leaves out numbers that lie absurdly far from the others, see
+        `spam_core.data.feature.range_of`. The other two are unbounded.
     special_values : mapping of column name to sequence of numbers, optional
         Codes that aren't quantities (such as -9 for "no record"); each becomes a level.
     fine_marginals : bool
@@ -163,7 +139,7 @@ class TableEncoder:
         n_cells = self._cells(n, d)
         special = self._special(frame)
         series = [frame.iloc[:, i] for i in range(d)]
-        read = [_Column.of(column, column_kind(column)) for column in series]
+        read = [Column.of(column, column_kind(column)) for column in series]
         check_finite((str(c.source.name), c.numbers) for c in read)
         weight = np.ones(n) if sample_weight is None else sample_weight
         weight = weight / weight.sum()
@@ -183,7 +159,17 @@ class TableEncoder:
             features.append(feature)
             values, codes = self._encode(feature, column)
             columns.append((values, codes))
-            marginals.append(self._marginal(feature, values, codes, weight))
+            marginals.append(
+                marginal_of(
+                    values,
+                    codes,
+                    weight,
+                    n_levels=len(feature.levels),
+                    n_cells=feature.n_cells,
+                    evenly=self.scaling in ("quantile", "minmax"),
+                    fine=self.fine_marginals,
+                )
+            )
         self.features: tuple[Feature, ...] = tuple(features)
         self.marginals = pad(marginals)
         self.train_ = stack(columns)
@@ -249,28 +235,57 @@ class TableEncoder:
             If a column of numbers holds text or dates.
         """
         frame = self.align(X)
-        read = [
-            _Column.of(frame.iloc[:, i], feature.kind, feature.is_date)
-            for i, feature in enumerate(self.features)
-        ]
+        read = [self._column(frame, i) for i in range(len(self.features))]
         check_finite((str(c.source.name), c.numbers) for c in read)
-        columns, unseen = [], []
-        for feature, column in zip(self.features, read, strict=True):
-            values, codes = self._encode(feature, column)
-            columns.append((values, codes))
-            unknown = codes == UNKNOWN
-            if unknown.any():
-                cells = column.source[unknown]
-                shown = pd.unique(cells.astype(object).where(cells.notna(), MISSING))
-                levels = ", ".join(repr(str(level)) for level in shown[:5])
-                levels += f" and {len(shown) - 5} more" if len(shown) > 5 else ""
-                unseen.append(f"{feature.name}: {levels} ({int(unknown.sum())} rows)")
-        if unseen:
-            warn_caller(
-                "Levels that training never saw contribute 0: " + "; ".join(unseen),
-                UnknownLevelWarning,
+        encoded = list(map(self._encode, self.features, read))
+        tell_unknown(
+            (feature.name, column.source, codes)
+            for feature, column, (_, codes) in zip(
+                self.features, read, encoded, strict=True
             )
-        return stack(columns)
+        )
+        return stack(encoded)
+
+    def blocks(self, X: Any, n_rows: int = _BLOCK_ROWS) -> Iterator[Encoded]:
+        """Encode rows like `transform`, some at a time.
+
+        The whole table is looked through before the first block, so that warnings and
+        errors are those of `transform`, with the same counts.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+        n_rows : int
+            Of a block; the last may have fewer.
+
+        Yields
+        ------
+        Encoded
+            Block after block.
+        """
+        frame = self.align(X)
+        if len(frame) <= n_rows:
+            yield self.transform(frame)
+            return
+
+        def encoded(part: pd.DataFrame) -> Iterator[tuple[Floats, Codes]]:
+            for i, feature in enumerate(self.features):
+                yield self._encode(feature, self._column(part, i))
+
+        check_finite(
+            (feature.name, self._column(frame, i).numbers)
+            for i, feature in enumerate(self.features)
+        )
+        tell_unknown(
+            (self.features[i].name, frame.iloc[:, i], codes)
+            for i, (_, codes) in enumerate(encoded(frame))
+        )
+        for start in range(0, len(frame), n_rows):
+            yield stack(list(encoded(frame.iloc[start : start + n_rows])))
+
+    def _column(self, frame: pd.DataFrame, i: int) -> Column:
+        feature = self.features[i]
+        return Column.of(frame.iloc[:, i], feature.kind, feature.is_date)
 
     def _cells(self, n: int, d: int) -> int:
         if self.n_knots == "auto":
@@ -302,7 +317,7 @@ class TableEncoder:
             ) from error
 
     def _fit_column(
-        self, name: str, column: _Column, cells: int, special: tuple[float, ...]
+        self, name: str, column: Column, cells: int, special: tuple[float, ...]
     ) -> Feature:
         if column.kind != "numeric":
             if special:
@@ -324,7 +339,7 @@ class TableEncoder:
         if not len(ordinary):
             knots = np.empty(0)
         elif self.scaling == "minmax":
-            knots = spread_knots(ordinary.min(), ordinary.max(), cells)
+            knots = spread_knots(*range_of(ordinary), cells)
         else:
             knots = choose_knots(ordinary, cells)
         if len(knots) < 2 and len(tags) + bool(len(ordinary)) < 2:
@@ -341,7 +356,7 @@ class TableEncoder:
             special,
         )
 
-    def _encode(self, feature: Feature, column: _Column) -> tuple[Floats, Codes]:
+    def _encode(self, feature: Feature, column: Column) -> tuple[Floats, Codes]:
         n = len(column.source)
         if feature.kind == "constant":
             return np.zeros(n), np.full(n, NUMBER, dtype=np.int32)
@@ -365,33 +380,3 @@ class TableEncoder:
         else:  # training saw levels only
             codes[ordinary] = UNKNOWN
         return values, codes
-
-    def _marginal(
-        self, feature: Feature, values: Floats, codes: Codes, weight: Floats
-    ) -> tuple[Floats, Codes, Floats]:
-        """Nodes of one feature: positions, codes and weights."""
-        number = codes == NUMBER
-        n_levels = len(feature.levels)
-        level_mass = np.bincount(
-            codes[~number], weights=weight[~number], minlength=n_levels
-        )
-        nodes, mass = np.empty(0), np.empty(0)
-        if number.any():
-            z, w = values[number], weight[number]
-            bounded = self.scaling in ("quantile", "minmax")
-            if self.fine_marginals or not bounded:
-                n_cells = _FINE_CELLS if self.fine_marginals else feature.n_cells
-                grid = choose_knots(z, max(n_cells, 1))
-                position = np.interp(z, grid, np.arange(len(grid)))
-                nodes, mass = gauss_nodes(position, w, len(grid) - 1)
-                nodes = np.interp(nodes, np.arange(len(grid)), grid)
-            else:
-                cells = max(feature.n_cells, 1)
-                nodes, mass = gauss_nodes(z * cells, w, cells)
-                nodes = nodes / cells
-        all_codes = [np.full(len(nodes), NUMBER), np.arange(n_levels)]
-        return (
-            np.concatenate([nodes, np.zeros(n_levels)]),
-            np.concatenate(all_codes).astype(np.int32),
-            np.concatenate([mass, level_mass]),
-        )

@@ -15,6 +15,7 @@ SCALINGS: tuple[Scaling, ...] = ("quantile", "minmax", "maxabs", "none")
 
 _HUGE = 2.0**1000  # beyond it the difference of two numbers may overflow
 _SHRINK = 2.0**-4  # exact in binary
+_REACH = 1000.0  # interquartile ranges: no log-normal sample of sd 2 has such cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,25 @@ class Feature:
         if max(abs(self.knots[0]), abs(self.knots[-1])) < _HUGE:
             return np.interp(scaled, grid, self.knots)
         return np.interp(scaled, grid, self.knots * _SHRINK) / _SHRINK
+
+
+def range_of(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """Lowest and highest number but for those that would squeeze all others.
+
+    These lie more than 1000 interquartile ranges beyond the quartiles: one cell of 1e8
+    among ordinary numbers would leave them no room in a range from 0 to 1.
+
+    Examples
+    --------
+    >>> range_of(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 1e8]))
+    (1.0, 5.0)
+    """
+    scaled = numbers * 2.0**-12  # so that nothing overflows
+    low, high = np.quantile(scaled, [0.25, 0.75])
+    reach = (high - low) * _REACH
+    near = (scaled >= low - reach) & (scaled <= high + reach)
+    kept = numbers[near] if reach > 0 else numbers
+    return float(kept.min()), float(kept.max())
 
 
 def spread_knots(low: float, high: float, n_cells: int) -> NDArray[np.float64]:

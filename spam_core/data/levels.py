@@ -1,17 +1,71 @@
-"""Levels of a column that holds no numbers: which there are, and which a cell has."""
+"""A column as read; its levels, where it holds no numbers, and which a cell has."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spam_core.data.encoded import UNKNOWN, Codes
+from spam_core.data.columns import MISSING, Kind, to_numbers
+from spam_core.data.encoded import UNKNOWN, Codes, Floats
+from spam_core.data.telling import warn_caller
 
 _PLAIN = (str, bool, int, float, pd.Timestamp)
 _MANY_LEVELS = 100  # fewer levels than this are never taken for an identifier
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as read: numbers with NaN, or objects with None."""
+
+    source: pd.Series[Any]
+    kind: Kind
+    numbers: Floats
+    cells: NDArray[np.object_]
+
+    @classmethod
+    def of(
+        cls, source: pd.Series[Any], kind: Kind, dates: bool | None = None
+    ) -> Column:
+        """Read a column as what training took it for; see `to_numbers`."""
+        numbers, cells = np.empty(0), np.empty(0, dtype=object)
+        if kind == "numeric":
+            numbers = to_numbers(source, dates)
+        elif kind != "constant":
+            cells = to_objects(source)
+        return cls(source, kind, numbers, cells)
+
+
+class UnknownLevelWarning(UserWarning):
+    """A row holds levels, or missing values, that training never saw."""
+
+
+def tell_unknown(columns: Iterable[tuple[str, pd.Series[Any], Codes]]) -> None:
+    """Warn once of all cells that training never saw.
+
+    Parameters
+    ----------
+    columns : iterable of (name, cells, codes)
+        Codes as of `Encoded`.
+    """
+    unseen = []
+    for name, source, codes in columns:
+        unknown = codes == UNKNOWN
+        if unknown.any():
+            cells = source[unknown]
+            shown = pd.unique(cells.astype(object).where(cells.notna(), MISSING))
+            levels = ", ".join(repr(str(level)) for level in shown[:5])
+            levels += f" and {len(shown) - 5} more" if len(shown) > 5 else ""
+            unseen.append(f"{name}: {levels} ({int(unknown.sum())} rows)")
+    if unseen:
+        warn_caller(
+            "Levels that training never saw contribute 0: " + "; ".join(unseen),
+            UnknownLevelWarning,
+        )
 
 
 def to_objects(column: pd.Series[Any]) -> NDArray[np.object_]:

@@ -11,8 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from spam_core.data.encoded import NUMBER, Codes
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_FINE_CELLS = 1024  # resolution where the map isn't piecewise linear
 
 
 def choose_knots(values: Floats, n_cells: int) -> Floats:
@@ -153,3 +157,57 @@ def _three_nodes(position: Floats, mass: Floats, cell: Ints) -> tuple[Floats, Fl
     nodes = low[:, None] + width[:, None] * eigenvalues.clip(0, 1)
     masses = total[:, None] * vectors[:, 0, :] ** 2
     return nodes.ravel(), masses.ravel()
+
+
+def marginal_of(
+    values: Floats,
+    codes: Codes,
+    weight: Floats,
+    *,
+    n_levels: int,
+    n_cells: int,
+    evenly: bool,
+    fine: bool = False,
+) -> tuple[Floats, Codes, Floats]:
+    """Make the nodes of one feature's training distribution.
+
+    Parameters
+    ----------
+    values, codes : ndarray of shape (n,)
+        As of `Encoded`.
+    weight : ndarray of shape (n,)
+        Sums to 1.
+    n_levels, n_cells : int
+        Of the feature.
+    evenly : bool
+        Whether the cells divide [0, 1] evenly.
+    fine : bool
+        Keep up to 1,024 cells.
+
+    Returns
+    -------
+    tuple of ndarray of shape (K,)
+        Values, codes and weights of the nodes: of numbers, then one for each level.
+    """
+    number = codes == NUMBER
+    level_mass = np.bincount(
+        codes[~number], weights=weight[~number], minlength=n_levels
+    )
+    nodes, mass = np.empty(0), np.empty(0)
+    if number.any():
+        z, w = values[number], weight[number]
+        if fine or not evenly:
+            grid = choose_knots(z, max(_FINE_CELLS if fine else n_cells, 1))
+            position = np.interp(z, grid, np.arange(len(grid)))
+            nodes, mass = gauss_nodes(position, w, len(grid) - 1)
+            nodes = np.interp(nodes, np.arange(len(grid)), grid)
+        else:
+            cells = max(n_cells, 1)
+            nodes, mass = gauss_nodes(z * cells, w, cells)
+            nodes = nodes / cells
+    all_codes = [np.full(len(nodes), NUMBER), np.arange(n_levels)]
+    return (
+        np.concatenate([nodes, np.zeros(n_levels)]),
+        np.concatenate(all_codes).astype(np.int32),
+        np.concatenate([mass, level_mass]),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from spam_core.data.columns import as_frame, check_not_empty, check_width
+from spam_core.data.columns import as_frame, check_not_empty, check_width, from_foreign
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import NamedCSR, SparseEncoder, SparseRows
 from spam_core.data.telling import warn_caller
@@ -66,21 +67,35 @@ class TabularEstimator(BaseEstimator):
     def _remember_names(self, X: Any) -> None:
         _check_feature_names(self, X, reset=True)
 
-    def _encode(self, X: Any) -> Encoded | SparseRows:
-        """Encode rows to predict or explain."""
+    def _check_rows(self, X: Any) -> pd.DataFrame:
+        """Refuse rows that can't be those of a dense table that was fitted."""
         check_is_fitted(self)
-        if isinstance(self.encoder_, SparseEncoder):
-            return self.encoder_.transform(X)
         if sp.issparse(X):
             raise TypeError(
                 f"{type(self).__name__} was fitted to a dense table and got a sparse "
                 "matrix. Pass a dense table (X.toarray())."
             )
+        assert isinstance(self.encoder_, TableEncoder), "fitted to a dense table"
         frame, named = as_frame(X)
         if not (named and self.encoder_.named):
             check_width(frame.shape[1], self.n_features_in_, type(self).__name__)
         check_not_empty(frame.shape)
-        return self.encoder_.transform(X)
+        return self.encoder_.align(X)
+
+    def _encode(self, X: Any) -> Encoded | SparseRows:
+        """Encode rows to predict or explain."""
+        check_is_fitted(self)
+        if isinstance(self.encoder_, SparseEncoder):
+            return self.encoder_.transform(X)
+        return self.encoder_.transform(self._check_rows(X))
+
+    def _blocks(self, X: Any) -> Iterator[Encoded | SparseRows]:
+        """Encode rows some at a time, so that a long table needs little memory."""
+        check_is_fitted(self)
+        if isinstance(self.encoder_, SparseEncoder):
+            yield self.encoder_.transform(X)
+        else:
+            yield from self.encoder_.blocks(self._check_rows(X))
 
     def _dense_rows(self, X: Any) -> Encoded:
         """Encode rows to explain, whatever they are stored as."""
@@ -166,6 +181,7 @@ def _as_series(y: Any) -> tuple[pd.Series[Any], bool]:
             "requires y to be passed, but the target y is None: expected one value "
             "for each row."
         )
+    y = from_foreign(y)
     if isinstance(y, pd.Series):
         return y, False
     if isinstance(y, pd.DataFrame):

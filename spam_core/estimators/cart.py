@@ -29,6 +29,7 @@ from spam_core.estimators.trees import (
     is_nominal,
     matrix_of,
     to_float32,
+    units_of,
 )
 from spam_core.training.fit import Problem
 
@@ -58,6 +59,8 @@ class DecisionTree:
         Whether what is missing goes left.
     values : ndarray of shape (N, C)
         Scores.
+    units : ndarray of shape (2, p), optional
+        Of `units_of`, in which the thresholds are.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class DecisionTree:
     threshold: Floats
     missing_left: NDArray[np.bool_]
     values: Floats
+    units: Floats | None = None
 
     def __post_init__(self) -> None:
         n = len(self.values)
@@ -93,7 +97,8 @@ class DecisionTree:
 
     def score(self, rows: Encoded) -> Tensor:
         """Scores of shape (n, C)."""
-        matrix = to_float32(ranked(matrix_of(self.features, rows), self.ranks))
+        plain = ranked(matrix_of(self.features, rows), self.ranks)
+        matrix = to_float32(plain, self.units)
         node = np.zeros(len(rows), dtype=np.int64)
         below = np.arange(len(rows))
         while len(below := below[self.left[node[below]] >= 0]):
@@ -147,7 +152,8 @@ class _CART(TreeEstimator):
             if held.any():
                 alpha, loss = self._choose(problem, held, seed)
         elif problem.task == "regression":
-            alpha = alpha / factor**2  # it is in units of the target's variance here
+            # it is in units of the target's variance here
+            alpha = alpha / (factor or 1.0) ** 2
         tree = self._grow(problem, slice(None), alpha, seed, offset, factor)
         size = {"ccp_alpha_": float(alpha), "n_leaves_": int((tree.left < 0).sum())}
         return Training(tree, [], loss, {**size, "n_iter_": 1})
@@ -175,8 +181,9 @@ class _CART(TreeEstimator):
         """Grow and prune a tree on some rows."""
         matrix = matrix_of(problem.features, dense_rows(problem.rows))[rows]
         ranks = order_levels(problem, matrix, rows, self.min_samples_leaf)
+        units = units_of(problem.features)
         fitted = self._tree(problem.task, alpha, seed).fit(
-            to_float32(ranked(matrix, ranks)),
+            to_float32(ranked(matrix, ranks), units),
             problem.target[rows],
             problem.weight[rows],
         )
@@ -193,6 +200,7 @@ class _CART(TreeEstimator):
             tree.threshold.astype(np.float64),
             tree.missing_go_to_left.astype(bool),
             factor * values + offset,
+            units,
         )
 
     def _choose(
@@ -202,7 +210,7 @@ class _CART(TreeEstimator):
         matrix = matrix_of(problem.features, dense_rows(problem.rows))[~held]
         ranks = order_levels(problem, matrix, ~held, self.min_samples_leaf)
         path = self._tree(problem.task, 0.0, seed).cost_complexity_pruning_path(
-            to_float32(ranked(matrix, ranks)),
+            to_float32(ranked(matrix, ranks), units_of(problem.features)),
             problem.target[~held],
             problem.weight[~held],
         )

@@ -8,7 +8,6 @@ more: it scores, is saved and explains itself by the tables.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -29,8 +28,9 @@ from spam_core.estimators.trees import (
     matrix_of,
 )
 from spam_core.explain import additive
-from spam_core.explain.optional import optional_import
+from spam_core.explain.optional import optional_import, quiet
 from spam_core.training.fit import Problem
+from spam_core.training.splits import warn_of_few
 
 BINNINGS = ("quantile", "rounded_quantile", "uniform")
 NEEDS = ("EBM", "interpret", "ebm")  # of optional_import
@@ -116,10 +116,13 @@ class _EBM(TablesEstimator, TreeEstimator):
             if regression
             else ExplainableBoostingClassifier
         )
-        bags, held_any = None, int(len(problem.target) * self.validation_size) >= 1
+        bags, n = None, len(problem.target)
+        held_any = int(n * self.validation_size) >= 1
         if problem.groups is not None:
             held = problem.held_out(self.outer_bags, self.validation_size, seed)
             bags, held_any = np.where(held, -1, 1).astype(np.int8), bool(held.any())
+        elif not held_any:
+            warn_of_few(n, self.validation_size, "validation_size")
         settings: dict[str, Any] = {}
         if self.learning_rate != "auto":
             settings["learning_rate"] = self.learning_rate
@@ -140,9 +143,8 @@ class _EBM(TablesEstimator, TreeEstimator):
             random_state=seed,
             **settings,
         )
-        with warnings.catch_warnings():
-            # that it can't draw missing values, or pairs of several classes: we can
-            warnings.filterwarnings("ignore", module="interpret")
+        # that it can't draw missing values, or pairs of several classes: we can
+        with quiet(module="interpret"):
             ebm.fit(
                 matrix_of(problem.features, dense_rows(problem.rows)),
                 problem.target,

@@ -95,12 +95,12 @@ class GlassBoxEstimator(GradientEstimator):
                 'take view="pure", whose terms a ledger shares among their columns '
                 '(unit="feature").'
             )
-        rows = self._dense_rows(X)
+        sparse = isinstance(self.encoder_, SparseEncoder)
         return explain_local(
             self.model_,
             self.encoder_,
-            X,
-            rows=rows,
+            X if sparse else self._check_rows(X),
+            rows=self._dense_rows(X) if sparse else None,
             classes=self._classes(),
             target=self.target_name_,
             view=view,

@@ -14,8 +14,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
+from spam_core.data.columns import from_foreign
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.base import (
@@ -67,8 +67,10 @@ class EncodedEstimator(TabularEstimator):
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n, d)
+        X : DataFrame, polars or pyarrow table, or array-like of shape (n, d)
             Numbers, text, categories, booleans or dates; missing values are fine.
+            Rows of `X`, `y`, `sample_weight` and `groups` go by position, whatever
+            their indexes say.
         y : array-like of shape (n,)
             Numbers for a regressor, labels of any one type for a classifier.
         sample_weight : array-like of shape (n,), optional
@@ -88,6 +90,7 @@ class EncodedEstimator(TabularEstimator):
         """
         started = time.perf_counter()
         self._check_parameters()
+        X = from_foreign(X)
         frame = self._check_X(X)
         n = frame.shape[0]
         target = self._read_target(y, n)
@@ -118,7 +121,7 @@ class EncodedEstimator(TabularEstimator):
         offset, factor = 0.0, 1.0
         if labels is None:
             offset, factor = _standardisation(target, weight)
-            target = (target - offset) / factor
+            target = (target - offset) / (factor or 1.0)
         n_outputs = len(labels) if labels is not None and len(labels) > 2 else 1
         task = "regression" if labels is None else "binary"
         problem = Problem(
@@ -175,8 +178,7 @@ class EncodedEstimator(TabularEstimator):
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n, C)."""
-        check_is_fitted(self)
-        return self._score_rows(self._encode(X))
+        return np.concatenate([self._score_rows(rows) for rows in self._blocks(X)])
 
     def _score_rows(self, rows: Encoded | SparseRows) -> NDArray[np.float64]:
         with torch.no_grad():
@@ -256,7 +258,7 @@ def _name_of(y: Any) -> str:
 def _standardisation(
     target: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Weighted mean and sd; sd 1 for a constant target."""
+    """Weighted mean and sd; sd 0 for a constant target, which is then predicted."""
     mean = float(np.average(target, weights=weight))
     spread = float(np.sqrt(np.average((target - mean) ** 2, weights=weight)))
-    return mean, spread if spread > 1e-12 * max(abs(mean), 1e-300) else 1.0
+    return mean, spread if spread > 1e-12 * max(abs(mean), 1e-300) else 0.0

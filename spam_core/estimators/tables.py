@@ -69,8 +69,7 @@ class TablesEstimator(EncodedEstimator):
         return additive.explain_local(
             self.model_,
             self.encoder_,
-            X,
-            rows=self._dense_rows(X),
+            self._check_rows(X),
             classes=self._classes(),
             target=self.target_name_,
             view=view,

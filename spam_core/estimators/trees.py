@@ -3,7 +3,9 @@
 Trees don't care how a number is scaled, so the encoder leaves it in user units. The
 matrix that they are trained on and asked with is made from its rows:
 
-- a number is itself, and so is a special code, which a tree can split off;
+- a number is itself, and so is a special code, which a tree can split off; beyond the
+  training range it counts as the range's end, or a split that was meant for what is
+  missing could take it;
 - a category is the code of its level;
 - a missing value, and whatever training never saw, is NaN.
 """
@@ -24,6 +26,8 @@ from spam_core.estimators.gradient import EncodedEstimator, is_integer, is_numbe
 Floats = NDArray[np.float64]
 
 _WIDEST = 1e30  # scikit-learn adds up all numbers in float32
+_FAR = 1024.0  # spreads from 0: single precision keeps 14 bits of a column's bulk
+_NARROW = 1e-3  # a spread of which 1e-7 is no small part
 
 
 class TreeEstimator(EncodedEstimator):
@@ -84,19 +88,69 @@ def matrix_of(features: Sequence[Feature], rows: Encoded) -> Floats:
             if level is not None:
                 of_code[k] = float(level) if features[i].kind == "numeric" else k
         code = np.where(codes[:, i] >= 0, codes[:, i], len(levels))
-        number = codes[:, i] == NUMBER
-        columns.append(np.where(number, values[:, i], of_code[code]))
+        number, knots = codes[:, i] == NUMBER, features[i].knots
+        inside = values[:, i].clip(knots[0], knots[-1]) if len(knots) else 0.0
+        columns.append(np.where(number, inside, of_code[code]))
     return np.stack(columns, axis=1) if columns else np.zeros((len(rows), 1))
 
 
-def to_float32(matrix: Floats) -> NDArray[np.float32]:
+def units_of(features: Sequence[Feature]) -> Floats:
+    """Choose units in which single precision tells a column's numbers apart.
+
+    It has seven digits: neighbouring seconds since 1970 are one number to it. And
+    scikit-learn takes numbers that are closer than 1e-7 for equal. Most columns stay as
+    they are.
+
+    Parameters
+    ----------
+    features : sequence of d Feature
+        Of an encoder with ``scaling="none"``.
+
+    Returns
+    -------
+    ndarray of shape (2, p)
+        What to subtract from each column of the matrix, and then to divide it by.
+
+    Examples
+    --------
+    >>> X = {"ts": np.arange(1_700_000_000, 1_700_000_031), "x": np.arange(31.0)}
+    >>> import pandas as pd
+    >>> units_of(TableEncoder(scaling="none").fit(pd.DataFrame(X)).features).tolist()
+    [[1700000015.0, 0.0], [1.0, 1.0]]
+    """
+    positions = positions_of(features)
+    units = np.stack([np.zeros(len(positions) or 1), np.ones(len(positions) or 1)])
+    for column, i in enumerate(positions):
+        knots = features[i].knots.tolist()
+        if len(knots) < 2:
+            continue
+        quarter = len(knots) // 4  # so that an outlier doesn't count
+        spread = knots[-1 - quarter] - knots[quarter]
+        middle = knots[len(knots) // 2]
+        if abs(middle) > _FAR * spread:
+            units[0, column] = middle
+        if spread < _NARROW:
+            units[1, column] = 2.0 ** np.floor(np.log2(spread))  # exact in binary
+    return units
+
+
+def to_float32(matrix: Floats, units: Floats | None = None) -> NDArray[np.float32]:
     """Cast to what XGBoost and scikit-learn compare; beyond 1e30 all are alike.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, p)
+    units : ndarray of shape (2, p), optional
+        Of `units_of`; None leaves the numbers as they are.
 
     Examples
     --------
     >>> to_float32(np.array([0.5, 1e30])) == to_float32(np.array([0.5, 1e300]))
     array([ True,  True])
     """
+    if units is not None:
+        with np.errstate(over="ignore"):  # clipped below
+            matrix = (matrix - units[0]) / units[1]
     return np.clip(matrix, -_WIDEST, _WIDEST).astype(np.float32)
 
 

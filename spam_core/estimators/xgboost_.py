@@ -19,6 +19,7 @@ from spam_core.data.encoding import Encoded, Feature
 from spam_core.estimators.base import ClassificationTarget, RegressionTarget
 from spam_core.estimators.gradient import Training
 from spam_core.estimators.trees import (
+    Floats,
     TreeEstimator,
     check_integers,
     check_n_jobs,
@@ -30,6 +31,7 @@ from spam_core.estimators.trees import (
     matrix_of,
     n_threads,
     to_float32,
+    units_of,
 )
 from spam_core.explain.optional import optional_import
 from spam_core.training.fit import Problem
@@ -56,6 +58,8 @@ class BoostedTrees:
         Undo the target's standardisation.
     n_jobs : int or None
         Threads that score.
+    units : ndarray of shape (2, p), optional
+        Of `units_of`, in which the trees were trained.
     """
 
     def __init__(
@@ -66,7 +70,9 @@ class BoostedTrees:
         offset: float = 0.0,
         factor: float = 1.0,
         n_jobs: int | None = None,
+        units: Floats | None = None,
     ) -> None:
+        self.units = units
         self.raw, self.features, self.n_outputs = raw, tuple(features), n_outputs
         self.offset, self.factor, self.n_jobs = offset, factor, n_jobs
 
@@ -86,7 +92,8 @@ class BoostedTrees:
     def score(self, rows: Encoded) -> Tensor:
         """Scores of shape (n, C); logits of several classes are centred."""
         booster = self.booster
-        data = _data(self.features, matrix_of(self.features, rows), self.n_jobs)
+        matrix = to_float32(matrix_of(self.features, rows), self.units)
+        data = _data(self.features, matrix, self.n_jobs)
         margin = booster.predict(data, output_margin=True).astype(np.float64)
         scores = margin.reshape(len(rows), self.n_outputs)
         if self.n_outputs > 1:
@@ -157,7 +164,9 @@ class _XGBoost(TreeEstimator):
         }
         if problem.n_outputs > 1:
             parameters["num_class"] = problem.n_outputs
-        matrix = matrix_of(problem.features, dense_rows(problem.rows))
+        units = units_of(problem.features)
+        plain = matrix_of(problem.features, dense_rows(problem.rows))
+        matrix = to_float32(plain, units)
 
         def data(rows: NDArray[np.bool_] | slice) -> Any:
             made = _data(problem.features, matrix[rows], self.n_jobs)
@@ -188,6 +197,7 @@ class _XGBoost(TreeEstimator):
             offset,
             factor,
             self.n_jobs,
+            units,
         )
         return Training(model, history, loss, {"n_iter_": rounds})
 
@@ -236,13 +246,13 @@ def _follow(
 
 
 def _data(
-    features: Sequence[Feature], matrix: NDArray[np.float64], n_jobs: int | None
+    features: Sequence[Feature], matrix: NDArray[np.float32], n_jobs: int | None
 ) -> Any:
     """Return rows as XGBoost takes them."""
     with optional_import(*NEEDS):
         import xgboost
     return xgboost.DMatrix(
-        to_float32(matrix),
+        matrix,
         feature_types=["c" if nominal else "q" for nominal in is_nominal(features)],
         enable_categorical=True,
         nthread=n_threads(n_jobs),
@@ -253,6 +263,8 @@ _DOCUMENTATION = """{summary}
 
     Missing values and levels that training never saw go where XGBoost sends what is
     missing; categories are its own kind of category; special codes are numbers.
+    Sample weights are brought to a mean of 1, so that `min_child_weight` and
+    `reg_lambda` mean the same whatever their scale.
 
     Parameters
     ----------

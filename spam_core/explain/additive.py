@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.explain.additive_shapes import TableShapes
@@ -111,11 +112,11 @@ def explain_local(
     started = time.perf_counter()
     check_request(view, top, background)
     frame = encoder.align(X)
-    if rows is None:
-        rows = encoder.transform(X)
     names, n_left_out, indices = encoder.feature_names, 0, None
     terms = terms_of(model)
     if view == "shapley":
+        rows = encoder.transform(X) if rows is None else rows
+        unknown, score = rows.unknown.numpy(), model.score(rows).numpy()
         terms = terms[: len(names)]
         reference = (
             Reference.of_marginals(model)
@@ -126,16 +127,17 @@ def explain_local(
         base, values, indices = shapley(model, rows, reference, wanted)
     else:
         seen = _in_view(model, view)
-        base, values = contributions(seen, rows)
+        listed, hidden = np.arange(len(terms)), np.empty(0, dtype=np.int64)
         most = MOST_TERMS if top is None else int(top)
         if most < len(terms):
             order = np.argsort(-(term_sd(seen) ** 2).sum(axis=1), kind="stable")
             listed, hidden = np.sort(order[:most]), order[most:]
-            rest = values[:, hidden].sum(axis=1, keepdims=True)
-            values = np.concatenate([values[:, listed], rest], axis=1)
             terms, n_left_out = tuple(terms[k] for k in listed), len(hidden)
-    unknown = rows.unknown.numpy()
-    score = model.score(rows).numpy()
+        parts = [
+            (*_listed(seen, block, listed, hidden), block.unknown, model.score(block))
+            for block in (encoder.blocks(X) if rows is None else [rows])
+        ]
+        base, values, unknown, score = map(np.concatenate, zip(*parts, strict=True))
     named = [tuple(names[i] for i in term) for term in terms]
     return LocalExplanation(
         values=one_output(values),
@@ -147,13 +149,27 @@ def explain_local(
         scale=scale_name(classes, target),
         view=view,
         seconds=time.perf_counter() - started,
-        n_evaluations=len(rows) + (0 if background is None else len(background)),
+        n_evaluations=len(frame) + (0 if background is None else len(background)),
         background_size=None if background is None else len(background),
         interactions=None if indices is None else one_output(indices),
         method=method,
         n_left_out=n_left_out,
         unknown=unknown if unknown.any() else None,
     )
+
+
+def _listed(
+    model: AdditiveTables,
+    rows: Encoded,
+    listed: NDArray[np.int64],
+    hidden: NDArray[np.int64],
+) -> tuple[Floats, Floats]:
+    """Return the base and the listed terms; the hidden ones make a last one."""
+    base, values = contributions(model, rows)
+    if len(hidden):
+        rest = values[:, hidden].sum(axis=1, keepdims=True)
+        values = np.concatenate([values[:, listed], rest], axis=1)
+    return base, values
 
 
 def explain_global(

@@ -10,7 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spam_core.data.columns import as_frame, check_not_empty
+from spam_core.data.columns import as_frame, check_not_empty, from_foreign
 from spam_core.explain.frozen import Floats
 
 Codes = NDArray[np.int32]
@@ -107,8 +107,7 @@ def sample_background(X: Any, max_rows: int = 100, seed: int = 0) -> Any:
     n = len(read_table(X, "background")[0])
     if n <= max_rows:
         return X
-    if not isinstance(X, pd.DataFrame) and hasattr(X, "to_pandas"):
-        X = X.to_pandas()
+    X = from_foreign(X)
     chosen = np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
     return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
 

@@ -105,17 +105,22 @@ def explain_local(
     started = time.perf_counter()
     check_request(view, top, background)
     frame = encoder.align(X)
-    if rows is None:
+    d = frame.shape[1]
+    if rows is None and (view == "shapley" or isinstance(encoder, SparseEncoder)):
         encoded = encoder.transform(X)
         rows = encoded.dense() if isinstance(encoded, SparseRows) else encoded
     if view == "shapley":
-        parts = _shapley(model, rows, background)
-        terms, n_left_out = TermSet.all(rows.codes.shape[1], 1), 0
+        assert rows is not None, "encoded above"
+        parts, unknown = _shapley(model, rows, background), rows.unknown.numpy()
+        terms, n_left_out = TermSet.all(d, 1), 0
     else:
+        blocks = [rows] if rows is not None else encoder.blocks(X)  # type: ignore[union-attr]
         algebra = algebra_of(model, view)
-        terms = _listed(algebra, rows.codes.shape[1], view, top, record)
-        n_left_out = count_terms(rows.codes.shape[1], algebra.degree) - len(terms)
-        parts = _terms(model, algebra, rows, terms, bool(n_left_out))
+        terms = _listed(algebra, d, view, top, record)
+        n_left_out = count_terms(d, algebra.degree) - len(terms)
+        parts, unknown = _terms(
+            model, algebra, blocks, len(frame), terms, bool(n_left_out)
+        )
     base, values, score, interactions = (
         None if part is None else one_output(part) for part in parts
     )
@@ -124,7 +129,6 @@ def explain_local(
     assert score is not None, "only interactions may be missing"
     names = encoder.feature_names
     listed = [tuple(names[i] for i in term) for term in terms.tuples()]
-    unknown = rows.unknown.numpy()
     return LocalExplanation(
         values=values,
         base=base,
@@ -135,7 +139,7 @@ def explain_local(
         scale=scale_name(classes, target),
         view=view,
         seconds=time.perf_counter() - started,
-        n_evaluations=len(rows) + (0 if background is None else len(background)),
+        n_evaluations=len(frame) + (0 if background is None else len(background)),
         background_size=None if background is None else len(background),
         interactions=interactions,
         n_left_out=n_left_out,
@@ -270,26 +274,32 @@ Parts = tuple[
 def _terms(
     model: Polynomial,
     algebra: TermAlgebra,
-    rows: Encoded,
+    blocks: Iterable[Encoded],
+    n: int,
     terms: TermSet,
     has_rest: bool,
-) -> Parts:
-    n, d, n_outputs = len(rows), rows.codes.shape[1], algebra.n_outputs
+) -> tuple[Parts, NDArray[np.bool_]]:
+    """Terms of n rows that come block by block, and which cells are unknown."""
+    n_outputs = algebra.n_outputs
     base, score = np.empty((n, n_outputs)), np.empty((n, n_outputs))
     values = np.empty((n, len(terms) + has_rest, n_outputs))
-    step = algebra.rows_per_block(d)
-    for start in range(0, n, step):
-        block = rows[start : start + step]
-        here = slice(start, start + len(block))
-        scores = double_scores(model, block)
-        base_here, values_here = algebra.terms(scores, terms, known_of(block))
-        score_here = algebra.score(scores)
-        base[here], score[here] = base_here.numpy(), score_here.numpy()
-        values[here, : len(terms)] = values_here.numpy()
-        if has_rest:
-            left_out = score_here - base_here - values_here.sum(1)
-            values[here, -1] = left_out.numpy()
-    return base, values, score, None
+    unknown, start = [], 0
+    for rows in blocks:
+        unknown.append(rows.unknown.numpy())
+        step = algebra.rows_per_block(rows.codes.shape[1])
+        for first in range(0, len(rows), step):
+            block = rows[first : first + step]
+            here = slice(start, start + len(block))
+            start = here.stop
+            scores = double_scores(model, block)
+            base_here, values_here = algebra.terms(scores, terms, known_of(block))
+            score_here = algebra.score(scores)
+            base[here], score[here] = base_here.numpy(), score_here.numpy()
+            values[here, : len(terms)] = values_here.numpy()
+            if has_rest:
+                left_out = score_here - base_here - values_here.sum(1)
+                values[here, -1] = left_out.numpy()
+    return (base, values, score, None), np.concatenate(unknown)
 
 
 def _shapley(model: Polynomial, rows: Encoded, table: Encoded | None) -> Parts:

@@ -3,9 +3,37 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+# What is ignored is ignored in all threads: without turns, two that leave in another
+# sequence than they came would leave their filters behind.
+_TURN = threading.RLock()
+
+
+@contextmanager
+def quiet(**of: Any) -> Iterator[None]:
+    """Ignore warnings while a package works that can't be told not to warn.
+
+    Threads take turns, and each leaves the filters as it found them.
+
+    Parameters
+    ----------
+    **of
+        Which warnings, as `warnings.filterwarnings` takes it; none: all.
+
+    Examples
+    --------
+    >>> with quiet(message="The weather"):
+    ...     warnings.warn("The weather may change", stacklevel=1)
+    """
+    with _TURN, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", **of)
+        yield
 
 
 @contextmanager
@@ -35,9 +63,8 @@ def optional_import(
     >>> comb(4, 2)
     6
     """
-    with warnings.catch_warnings():
-        # what it imports may warn of its own future; that is no news of the model
-        warnings.simplefilter("ignore")
+    # what it imports may warn of its own future; that is no news of the model
+    with nullcontext() if package in sys.modules else quiet():
         try:
             yield
         except ImportError as error:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from spam_core.data.encoding import TableEncoder
 from spam_core.estimators.cart import DecisionTree
+from spam_core.estimators.trees import is_nominal
 from spam_core.estimators.xgboost_ import BoostedTrees
 from spam_core.models.tables import AdditiveTables, Bins
 
@@ -29,6 +30,8 @@ def write_trees(
     model: AdditiveTables | BoostedTrees | DecisionTree, tensors: dict[str, Tensor]
 ) -> dict[str, Any]:
     """Put a model's numbers among `tensors`; return the rest."""
+    if isinstance(model, BoostedTrees | DecisionTree) and model.units is not None:
+        tensors["units"] = _tensor(model.units)
     if isinstance(model, BoostedTrees):
         tensors["xgboost"] = torch.frombuffer(bytearray(model.raw), dtype=torch.uint8)
         return {
@@ -71,20 +74,27 @@ def read_trees(
         If header and tensors aren't what it writes.
     """
     features = encoder.features
+    arrays = {name: value.numpy() for name, value in tensors.items()}
+    units = arrays.get("units")  # an older file has none: numbers as they are
+    if units is not None and units.shape != (2, len(is_nominal(features))):
+        raise ValueError(f"units of shape {units.shape}")
     if header["kind"] == "xgboost":
         return BoostedTrees(
-            tensors["xgboost"].numpy().tobytes(),
+            arrays["xgboost"].tobytes(),
             features,
             int(header["n_outputs"]),
             float(header["offset"]),
             float(header["factor"]),
             n_jobs,
+            units,
         )
-    arrays = {name: value.numpy() for name, value in tensors.items()}
     if header["kind"] == "cart":
         ranks = tuple(arrays[f"ranks.{k}"] for k in range(int(header["columns"])))
         return DecisionTree(
-            features, ranks, *(arrays[f"tree.{name}"] for name in _NODES)
+            features,
+            ranks,
+            **{name: arrays[f"tree.{name}"] for name in _NODES},
+            units=units,
         )
     d = len(features)
     bins = Bins(

@@ -241,10 +241,19 @@ def evaluate(model: Any, data: TrainingData, weights: Tensor) -> Tensor:
     model.eval()
     total = torch.zeros(weights.shape[1], device=weights.device)
     rows = torch.nonzero((weights > 0).any(1))[:, 0]
-    for index in rows.split(_EVALUATION_ROWS):
-        scores = model(data.rows[index])
-        losses = row_losses(scores, data.target[index], data.task)
+    at_once, position = _EVALUATION_ROWS, 0
+    while position < len(rows):
+        index = rows[position : position + at_once]
+        try:
+            scores = model(data.rows[index])
+            losses = row_losses(scores, data.target[index], data.task)
+        except torch.OutOfMemoryError:
+            if len(index) == 1:
+                raise
+            at_once = len(index) // 2
+            continue
         total += (losses * weights[index]).sum(0)
+        position += len(index)
     return total / weights.sum(0)
 
 

@@ -74,8 +74,15 @@ def held_out(
         mask[np.ix_(rows, lost)] = False
     if round(fraction * n_rows) < 1 or mask.any(1).sum() < 2:
         mask[:] = False
-        warn_caller(
-            f"{n_rows} rows are too few to hold out a share of {fraction:g} of them "
-            "(validation_fraction), so early stopping is off.",
-        )
+        warn_of_few(n_rows, fraction)
     return mask
+
+
+def warn_of_few(
+    n_rows: int, fraction: float, parameter: str = "validation_fraction"
+) -> None:
+    """Warn that no rows are held out, since there are too few."""
+    warn_caller(
+        f"{n_rows} rows are too few to hold out a share of {fraction:g} of them "
+        f"({parameter}), so early stopping is off."
+    )

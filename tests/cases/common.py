@@ -1,4 +1,4 @@
-"""What the cases share: small estimators, and the identity."""
+"""What the cases share: small estimators of every name, and the identity."""
 
 from __future__ import annotations
 
@@ -6,26 +6,66 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from spam_core import DNNClassifier, DNNRegressor, SPAMClassifier, SPAMRegressor
+from spam_core import make_model
+from spam_core.estimators import MODELS
 
-SPAM: dict[str, Any] = {"rank": 3, "n_members": 2, "random_state": 0}
-DNN: dict[str, Any] = {"hidden_units": (32, 16), "random_state": 0}
-KINDS = ("spam", "dnn")
+SMALL: dict[str, dict[str, Any]] = {
+    "spam": {"rank": 3, "n_members": 2, "regularization": "light"},
+    "spam-linear": {"rank": 3, "n_members": 2, "regularization": "light"},
+    "spam-neural": {"rank": 3, "n_members": 2, "hidden_units": (8,)},
+    "nbm-spam": {"rank": 3, "n_members": 2, "hidden_units": (8,)},
+    "linear": {"n_members": 2},
+    "linear-2": {"n_members": 2, "l2": 1.0},
+    "nam": {"n_members": 2, "hidden_units": (8,)},
+    "nam-2": {"n_members": 2, "hidden_units": (8,)},
+    "dnn": {"hidden_units": (32, 16)},
+    "ebm": {"outer_bags": 2, "max_rounds": 200, "n_jobs": 1},
+    "ebm-2": {"outer_bags": 2, "max_rounds": 200, "interactions": 1, "n_jobs": 1},
+    "xgboost": {"n_estimators": 100, "n_jobs": 1},
+    "cart": {"min_samples_leaf": 2},
+}
+NETWORKS = ("spam-neural", "nbm-spam", "nam", "nam-2")
+TREES = ("ebm", "ebm-2", "xgboost", "cart")
+GLASS_BOXES = tuple(name for name in MODELS if MODELS[name].glass_box)
+ALWAYS = ("spam", "dnn", "linear", "ebm", "xgboost")
+"""What `make test` runs: ours, the black box, and a cheap one of each other kind."""
+
+
+def kinds(names: Any = MODELS, always: Any = ALWAYS) -> list[Any]:
+    """Return names of models as parameters of a test; most are slow."""
+    slow = pytest.mark.slow
+    return [
+        pytest.param(name, marks=[] if name in always else slow, id=name)
+        for name in names
+    ]
+
+
+KINDS = kinds()
+
+
+def make(kind: str, task: Any, **settings: Any) -> Any:
+    """Return a small unfitted estimator of a name in the registry.
+
+    Settings of the training loop are left out where a model has no such loop.
+    """
+    model = make_model(kind, task, random_state=0, **SMALL[kind])
+    if "validation_size" in model.get_params():  # what EBMs call it
+        own = {"validation_fraction": "validation_size"}
+        settings = {own.get(k, k): v for k, v in settings.items()}
+    of_loop = {"max_epochs", "batch_size", "feature_map"} - set(model.get_params())
+    return model.set_params(**{k: v for k, v in settings.items() if k not in of_loop})
 
 
 def classifier(kind: str, **settings: Any) -> Any:
-    """Return a small unfitted classifier: ``"spam"`` or ``"dnn"``."""
-    if kind == "spam":
-        return SPAMClassifier(**{**SPAM, **settings})
-    return DNNClassifier(**{**DNN, **settings})
+    """Return a small unfitted classifier."""
+    return make(kind, "binary", **settings)
 
 
 def regressor(kind: str, **settings: Any) -> Any:
-    """Return a small unfitted regressor: ``"spam"`` or ``"dnn"``."""
-    if kind == "spam":
-        return SPAMRegressor(**{**SPAM, **settings})
-    return DNNRegressor(**{**DNN, **settings})
+    """Return a small unfitted regressor."""
+    return make(kind, "regression", **settings)
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
@@ -37,7 +77,7 @@ def scores(model: Any, X: Any) -> np.ndarray:
 def check_identity(model: Any, X: Any, rtol: float = 1e-4) -> None:
     """Check base + terms = score for every row and class, in every view."""
     if not hasattr(model, "explain_local"):
-        return  # a network has no terms
+        return  # a black box has no terms
     expected = scores(model, X)
     assert np.isfinite(expected).all()
     for view in ("pure", "raw", "shapley"):

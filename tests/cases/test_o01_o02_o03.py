@@ -8,13 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from spam_core import SPAMRegressor
 from spam_core.data.encoding import UnknownLevelWarning
 from tests.cases.common import (
+    GLASS_BOXES,
     KINDS,
+    TREES,
     check_fit,
     check_identity,
     classifier,
     contributions,
+    kinds,
     kinds_of_missing,
     regressor,
     scores,
@@ -50,16 +54,18 @@ def test_o01_missing_values_fit_and_add_up(feature_map: str, order: int) -> None
     pd.testing.assert_frame_equal(X, before)
 
 
-def test_o01_the_network_fits_missing_values() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_o01_every_model_fits_missing_values(kind: str) -> None:
     X, y = gappy()
     before = X.copy()
-    check_fit(classifier("dnn").fit(X, y), X)
+    check_fit(classifier(kind, max_epochs=10).fit(X, y), X)
     pd.testing.assert_frame_equal(X, before)
 
 
-def test_o01_missing_is_a_level_of_its_own() -> None:
+@pytest.mark.parametrize("kind", kinds(GLASS_BOXES))
+def test_o01_missing_is_a_level_of_its_own(kind: str) -> None:
     X, y = gappy()
-    model = classifier("spam").fit(X, y)
+    model = classifier(kind, max_epochs=20).fit(X, y)
     for feature in model.encoder_.features:
         assert feature.level_names[-1] == "missing"
     overall = model.explain_global()
@@ -91,7 +97,8 @@ def test_o01_every_spelling_of_missing_predicts_the_same(kind: str, name: str) -
         results.append(scores(model, row))
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
-    assert results[0] != scores(model, X.iloc[[0]])
+    if kind not in TREES:  # which may not look at a column for one gap
+        assert results[0] != scores(model, X.iloc[[0]])
 
 
 def unseen() -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
@@ -109,7 +116,7 @@ def unseen() -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_o02_unseen_levels_warn_once_and_predict(kind: str) -> None:
     X, y, test = unseen()
-    model = classifier(kind).fit(X, y)
+    model = classifier(kind, max_epochs=20).fit(X, y)
     with pytest.warns(UnknownLevelWarning) as caught:
         probabilities = model.predict_proba(test)
     assert [str(w.message) for w in caught] == [
@@ -125,21 +132,28 @@ def test_o02_unseen_levels_warn_once_and_predict(kind: str) -> None:
         model.predict(all_unknown)
 
 
-@pytest.mark.parametrize("order", [2, 3])
-@pytest.mark.parametrize("feature_map", ["spline", "linear"])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("spam", {"order": 3}),
+        ("spam", {"feature_map": "linear"}),
+        ("spam", {"feature_map": "linear", "order": 3}),
+        *(pytest.param(*p.values, {}, marks=p.marks) for p in kinds(GLASS_BOXES)),
+    ],
+)
 @pytest.mark.filterwarnings("ignore::spam_core.data.encoding.UnknownLevelWarning")
 def test_o02_an_unseen_level_contributes_exactly_nothing(
-    feature_map: str, order: int
+    kind: str, settings: dict[str, Any]
 ) -> None:
     X, y, test = unseen()
     X["c"], test["c"] = np.arange(50.0), np.arange(6.0)
-    model = classifier("spam", feature_map=feature_map, order=order).fit(X, y)
+    model = classifier(kind, max_epochs=20, **settings).fit(X, y)
     check_identity(model, test)
     for view in ("pure", "raw", "shapley"):
         for row, column in ((1, "a"), (4, "b")):
             assert (contributions(model, test, column, view)[row] == 0).all()
             others = contributions(model, test, "c", view)[row]
-            assert (others != 0).any()
+            assert kind in TREES or (others != 0).any()
     assert model.explain_global().curve("a").unseen == 0
 
 
@@ -161,7 +175,7 @@ TOLD = (
 @pytest.mark.parametrize("kind", KINDS)
 def test_o03_constant_columns_warn_once_and_never_matter(kind: str) -> None:
     X, y = dull()
-    model = regressor(kind)
+    model = regressor(kind, max_epochs=20)
     with pytest.warns(UserWarning, match=TOLD) as caught:
         model.fit(X, y)
     assert len(caught) == 1
@@ -175,17 +189,18 @@ def test_o03_constant_columns_warn_once_and_never_matter(kind: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:These columns are constant:UserWarning")
-@pytest.mark.parametrize("feature_map", ["spline", "linear", "neural", "basis"])
-def test_o03_their_terms_are_exactly_zero(feature_map: str) -> None:
+@pytest.mark.parametrize("kind", kinds(GLASS_BOXES))
+def test_o03_their_terms_are_exactly_zero(kind: str) -> None:
     X, y = dull()
-    model = regressor("spam", feature_map=feature_map, max_epochs=5).fit(X, y)
+    model = regressor(kind, max_epochs=5).fit(X, y)
     check_identity(model, X)
     for name in ("c", "s", "n"):
         for view in ("pure", "raw", "shapley"):
             assert (contributions(model, X, name, view) == 0).all()
         overall = model.explain_global()
         own = [k for k, term in enumerate(overall.terms) if name in term]
-        assert len(own) == 5  # listed still: alone and in four pairs
+        if isinstance(model, SPAMRegressor) and model.order == 2:
+            assert len(own) == 5  # listed still: alone and in four pairs
         assert (overall.importance[own] == 0).all()
         assert (overall.sd[own] == 0).all()
         curve = overall.curve(name)
@@ -193,26 +208,15 @@ def test_o03_their_terms_are_exactly_zero(feature_map: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:These columns are constant:UserWarning")
-@pytest.mark.parametrize(
-    ("kind", "settings"),
-    [
-        ("spam", {}),
-        ("spam", {"order": 1, "feature_map": "linear"}),
-        ("spam", {"feature_map": "neural"}),
-        ("spam", {"feature_map": "basis"}),
-        ("dnn", {}),
-    ],
-)
-def test_o03_a_table_of_nothing_but_constants_predicts_the_mean(
-    kind: str, settings: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_o03_a_table_of_nothing_but_constants_predicts_the_mean(kind: str) -> None:
     X = pd.DataFrame({"c": [7.0] * 40, "s": ["same"] * 40})
     y = np.repeat([1.0, 2.0, 3.0, 6.0], 10)
-    model = regressor(kind, **settings).fit(X, y)
+    model = regressor(kind).fit(X, y)
     np.testing.assert_allclose(model.predict(X), 3, atol=0.1)
     check_identity(model, X)
     labels = np.repeat(["a", "b", "a", "a"], 10)
-    shares = classifier(kind, **settings).fit(X, labels).predict_proba(X)
+    shares = classifier(kind).fit(X, labels).predict_proba(X)
     np.testing.assert_allclose(shares, [[0.75, 0.25]] * 40, atol=0.05)
 
 
@@ -220,7 +224,8 @@ def test_o03_a_table_of_nothing_but_constants_predicts_the_mean(
 def test_o03_a_column_that_is_constant_but_for_a_gap_varies(kind: str) -> None:
     X, y = dull()
     X = X[["x", "m"]]
-    model = regressor(kind).fit(X, y)  # no warning
+    model = regressor(kind, max_epochs=20).fit(X, y)  # no warning
     assert model.encoder_.features[1].level_names == ("missing",)
     with_gap = model.predict(X.iloc[[11]])
-    assert with_gap != model.predict(X.iloc[[11]].assign(m=0.5))
+    if kind not in TREES:  # which may not look at a column for one gap
+        assert with_gap != model.predict(X.iloc[[11]].assign(m=0.5))

@@ -39,9 +39,10 @@ def test_o04_numbers_as_labels_are_shown_as_text(kind: str) -> None:
     assert not hasattr(twin, "feature_names_in_")
     for table in (X, THREE):
         np.testing.assert_array_equal(model.predict(table), twin.predict(X))
-    if kind == "spam":
+    if hasattr(model, "explain_local"):
         terms = model.explain_local(X.iloc[:2]).terms
-        assert terms[:4] == (("0",), ("1",), ("2",), ("0", "1"))
+        assert terms[:3] == (("0",), ("1",), ("2",))
+        assert set(terms[3:]) <= {("0", "1"), ("0", "2"), ("1", "2")}
         assert twin.explain_global().curve("x2").name == "x2"
 
 
@@ -84,11 +85,12 @@ def test_o05_names_come_back_character_for_character(kind: str, tmp_path: Path) 
     for fitted in (model, load_model(tmp_path / "m.spam")):
         assert list(fitted.feature_names_) == ODD_NAMES
         assert fitted.feature_names_in_.tolist() == ODD_NAMES
-    if kind == "spam":
+    if hasattr(model, "explain_local"):
         explanation = model.explain_local(X)
         singles = [term[0] for term in explanation.terms if len(term) == 1]
         assert singles == ODD_NAMES
-        assert ("größe", "<b>bold</b>") in explanation.terms
+        if kind in ("spam", "nam-2"):
+            assert ("größe", "<b>bold</b>") in explanation.terms
         assert [
             c for c in explanation.to_frame().columns if c in ODD_NAMES
         ] == ODD_NAMES

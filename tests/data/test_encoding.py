@@ -104,6 +104,23 @@ def test_what_training_never_saw_is_told_once(encoder: TableEncoder) -> None:
     assert (rows.values[rows.unknown] == 0).all()
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 6, 100])
+def test_blocks_are_the_whole_in_pieces(encoder: TableEncoder, n_rows: int) -> None:
+    rows = people().assign(city=list("bxaxxy"), months=[-8, 3, -8, 14, 60, 3])
+    with pytest.warns(UnknownLevelWarning) as told:
+        whole = encoder.transform(rows)
+    with pytest.warns(UnknownLevelWarning) as told_of_blocks:
+        blocks = list(encoder.blocks(rows, n_rows))
+    assert [str(w.message) for w in told_of_blocks] == [str(w.message) for w in told]
+    assert [len(block) for block in blocks][:-1] == [n_rows] * (len(blocks) - 1)
+    for name in ("values", "codes"):
+        joined = torch.cat([getattr(block, name) for block in blocks])
+        assert torch.equal(joined, getattr(whole, name))
+    bad = rows.assign(age=[np.inf, 1, 2, 3, 4, -np.inf])
+    with pytest.raises(ValueError, match="2 in column 'age'"):
+        next(encoder.blocks(bad, n_rows))
+
+
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
 @pytest.mark.parametrize("name", ["age", "city", "member", "children"])
 def test_every_spelling_of_missing_is_one_level(
@@ -257,7 +274,7 @@ def test_a_column_of_codes_alone_knows_no_numbers() -> None:
     assert codes[:, 0].tolist() == [UNKNOWN, 1]
 
 
-def test_identifiers_are_left_out_and_named() -> None:
+def test_o22_identifiers_are_left_out_and_named() -> None:
     frame = pd.DataFrame({"id": [f"c{i:04}" for i in range(300)], "x": np.arange(300)})
     message = (
         r"These columns look like identifiers, having a different text in most rows, "

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -134,93 +131,6 @@ def estimators(task: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
-@pytest.mark.parametrize("kind", [0, 1], ids=["spam", "dnn"])
-def test_weights_of_one_are_no_weights(task: str, kind: int) -> None:
-    X, y = table(), target(task)
-    plain = scores(estimators(task)[kind].fit(X, y), X)
-    for ones in (np.ones(N), 1.0, [1] * N):
-        weighted = estimators(task)[kind].fit(X, y, sample_weight=ones)
-        np.testing.assert_array_equal(scores(weighted, X), plain)
-    for factor in (1000.0, 1e-3):
-        scaled = estimators(task)[kind].fit(X, y, sample_weight=np.full(N, factor))
-        np.testing.assert_allclose(scores(scaled, X), plain, atol=1e-4)
-    rng = np.random.default_rng(0)
-    weight = rng.uniform(0.2, 3, N)
-    one, same = (
-        scores(estimators(task)[kind].fit(X, y, sample_weight=w), X)
-        for w in (weight, 7.3 * weight)
-    )
-    np.testing.assert_allclose(one, same, atol=1e-4)
-    assert not np.allclose(one, plain, atol=1e-3)
-
-
-@pytest.mark.parametrize("kind", [0, 1], ids=["spam", "dnn"])
-def test_rows_of_weight_zero_are_dropped(kind: str) -> None:
-    X, y = table(), target("binary")
-    weight = np.ones(N)
-    weight[100:] = 0
-    X.loc[120, "a"] = 1e6  # would move the knots
-    y[130] = "new"  # would be a class
-    weighted = estimators("binary")[kind].fit(X, y, sample_weight=weight)
-    dropped = estimators("binary")[kind].fit(X[:100], y[:100])
-    np.testing.assert_array_equal(scores(weighted, X), scores(dropped, X))
-    assert weighted.classes_.tolist() == ["low", "mid"]
-
-
-def test_balanced_weights_raise_the_recall_of_a_rare_class() -> None:
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(1000, 2)))
-    y = np.zeros(1000, dtype=int)
-    y[rng.choice(np.flatnonzero(X[0] > 0.8), 10, replace=False)] = 1
-    for index in (0, 1):
-        recalls = []
-        for weight in (None, np.where(y == 1, 99.0, 1.0)):
-            model = (make("binary"), DNNClassifier(random_state=0))[index]
-            model.fit(X, y, sample_weight=weight)
-            recalls.append((model.predict(X)[y == 1] == 1).mean())
-        assert recalls[0] < 0.5 < recalls[1]
-
-
-WEIGHTS: list[tuple[Any, str]] = [
-    (
-        np.ones(N - 1),
-        rf"^Expected one sample weight for each of {N} rows, got {N - 1}\.$",
-    ),
-    (
-        np.r_[-1.0, np.ones(N - 1)],
-        rf"^Sample weights must be finite and >= 0; 1 of {N} are negative\.$",
-    ),
-    (np.zeros(N), r"^Expected positive sample weights, got zero for every row\.$"),
-    (
-        np.r_[np.nan, np.inf, np.ones(N - 2)],
-        rf"^Sample weights must be finite and >= 0; 2 of {N} are missing or infinite",
-    ),
-    (np.ones((N, 2)), "^Sample weights must be 1D array or scalar, got an array of "),
-    (["heavy"] * N, "^Expected numbers as sample weights: could not convert string"),
-]
-
-
-@pytest.mark.parametrize(("weight", "message"), WEIGHTS, ids=range(len(WEIGHTS)))
-@pytest.mark.parametrize("kind", [0, 1], ids=["spam", "dnn"])
-def test_weights_that_make_no_sense(kind: int, weight: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        estimators("regression")[kind].fit(
-            table(), target("regression"), sample_weight=weight
-        )
-
-
-def test_weights_that_leave_one_class() -> None:
-    y = target("binary")
-    message = (
-        r"^A classifier needs at least 2 classes with positive weight, got only one "
-        r"class: 'low'$"
-    )
-    for estimator in estimators("binary"):
-        with pytest.raises(ValueError, match=message):
-            estimator.fit(table(), y, sample_weight=(y == "low").astype(float))
-
-
 @pytest.mark.parametrize("kind", [0, 1], ids=["spam", "dnn"])
 @pytest.mark.parametrize(("factor", "offset"), [(1e6, -3e7), (1e-9, 2.0), (-5.0, 0.0)])
 def test_targets_of_any_scale(kind: int, factor: float, offset: float) -> None:
@@ -231,21 +141,6 @@ def test_targets_of_any_scale(kind: int, factor: float, offset: float) -> None:
         np.testing.assert_allclose((scaled - offset) / factor, plain, atol=1e-3)
     else:
         assert np.corrcoef(scaled, plain)[0, 1] < -0.5
-
-
-@pytest.mark.parametrize("kind", [0, 1], ids=["spam", "dnn"])
-@pytest.mark.parametrize("task", ["regression", "multiclass"])
-def test_copies_predict_the_same(task: str, kind: int) -> None:
-    X, y = table(), target(task)
-    model = estimators(task)[kind].fit(X, y)
-    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(scores(twin, X), scores(model, X))
-        assert str(twin.get_params()) == str(model.get_params())
-    blank = clone(model)
-    assert str(blank.get_params()) == str(model.get_params())
-    with pytest.raises(NotFittedError):
-        blank.predict(X)
-    np.testing.assert_array_equal(scores(blank.fit(X, y), X), scores(model, X))
 
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["spam", "dnn"])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.metrics import log_loss, root_mean_squared_error
@@ -26,7 +23,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from spam_core import LinearClassifier, LinearRegressor, load_model, make_model
 from spam_core.estimators import MODELS, linear
 from spam_core.models.feature_maps import LinearMap
-from tests.estimators.test_odd_frames import ODD, frames
 from tests.estimators.test_parameters import COMMON_ERRORS, case_id, check
 from tests.estimators.test_sklearn import exceptions, without
 from tests.explain.tables import TASKS, odd_rows, table, target
@@ -286,29 +282,6 @@ def test_two_fits_are_equal(name: str) -> None:
         scores(make(name, "multiclass").fit(frame, y), frame) for _ in "ab"
     )
     np.testing.assert_array_equal(first, second)
-
-
-@ODD
-@given(frames())
-def test_any_frame(frame: pd.DataFrame) -> None:
-    n = len(frame)
-    y = np.arange(n) % 2 + 0.1 * np.arange(n)
-    labels = np.arange(n) % (3 if n >= 3 else 2)
-    for name in NAMES:
-        for task, wanted in (("regression", y), ("multiclass", labels)):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="These columns are constant")
-                warnings.filterwarnings("ignore", message=".*too few to hold out")
-                warnings.filterwarnings("ignore", message="These classes have a single")
-                model = make(name, task, max_epochs=1).fit(frame, wanted)
-            score = scores(model, frame)
-            assert np.isfinite(score).all()
-            for view in ("pure", "raw", "shapley"):
-                explanation = model.explain_local(frame, view=view)
-                total = explanation.base + explanation.values.sum(1)
-                np.testing.assert_allclose(
-                    total.reshape(score.shape), score, rtol=1e-6, atol=1e-6
-                )
 
 
 @pytest.mark.filterwarnings(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
 from sklearn.metrics import root_mean_squared_error
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -20,7 +17,6 @@ from spam_core import NA2MClassifier, NA2MRegressor, load_model, make_model
 from spam_core.estimators.na2m_tables import _cuts, scaled_rows
 from spam_core.models import additive
 from spam_core.models.additive import PairNetworks, drop_terms
-from tests.estimators.test_odd_frames import FRAMES, ODD, frames
 from tests.estimators.test_parameters import COMMON_ERRORS, case_id, check
 from tests.estimators.test_sklearn import exceptions, without
 from tests.explain.contract import check_local
@@ -173,20 +169,6 @@ def test_cells_of_many_values_are_about_equally_full(seed: int) -> None:
     cuts = _cuts(np.concatenate([np.zeros(20_000), numbers]), 64)
     assert len(cuts) > 8
     assert cuts[0] < np.sort(numbers)[0]
-
-
-@settings(ODD, max_examples=max(5, FRAMES // 5))
-@given(frames())
-def test_any_frame(frame: pd.DataFrame) -> None:
-    y = np.arange(len(frame), dtype=float)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of constants, few rows, ...
-        model = NA2MRegressor(**{**QUICK, "max_epochs": 1}).fit(frame, y)
-        explanation = model.explain_local(frame)
-        found = model.predict(frame)
-    assert np.isfinite(found).all()
-    total = explanation.base + explanation.values.sum(1)
-    np.testing.assert_allclose(total, found, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(

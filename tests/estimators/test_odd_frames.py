@@ -15,8 +15,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spam_core import SPAMClassifier, SPAMRegressor
 from spam_core.data.encoding import NUMBER, TableEncoder
+from tests.cases.common import check_identity, kinds, make, scores
 
 FRAMES = int(os.environ.get("SPAM_ODD_FRAMES", "25"))
 
@@ -97,34 +97,41 @@ def test_any_frame_encodes(frame: pd.DataFrame) -> None:
     assert torch.equal(turned.codes, rows.codes[order.copy()])
 
 
+FAMILIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "spam": [("spam", {"n_knots": 4}), ("spam", {"order": 3, "n_knots": 4})],
+    "spam-linear": [("spam-linear", {}), ("spam-linear", {"order": 3})],
+    "networks": [("spam-neural", {}), ("nbm-spam", {})],
+    "linear": [("linear", {}), ("linear-2", {})],
+    "nam": [("nam", {}), ("nam-2", {})],
+    "dnn": [("dnn", {})],
+    "ebm": [("ebm", {"max_rounds": 3}), ("ebm-2", {"max_rounds": 3})],
+    "trees": [("xgboost", {"n_estimators": 20}), ("cart", {})],
+}
+
+
 @ODD
-@given(frames(), st.sampled_from(["spline", "linear"]), st.integers(1, 3))
-def test_terms_of_any_frame_add_up(
-    frame: pd.DataFrame, feature_map: str, order: int
-) -> None:
+@given(frame=frames())
+@pytest.mark.parametrize(
+    "family", kinds(FAMILIES, ("spam", "spam-linear", "linear", "ebm", "trees"))
+)
+def test_any_frame_fits_and_adds_up(family: str, frame: pd.DataFrame) -> None:
     n = len(frame)
     y = np.arange(n) % 2 + 0.1 * np.arange(n)
-    for kind, target in ((SPAMRegressor, y), (SPAMClassifier, np.arange(n) % 3)):
-        if n < 3 and kind is SPAMClassifier:
-            target = np.arange(n)
-        model = kind(
-            order,
-            rank=2,
-            feature_map=feature_map,
-            n_members=2,
-            n_knots=4,
-            max_epochs=1,
-            random_state=0,
-        )
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="These columns are constant")
-            warnings.filterwarnings("ignore", message=".*too few to hold out")
-            warnings.filterwarnings("ignore", message="These classes have a single")
-            model.fit(frame, target)
-        regression = kind is SPAMRegressor
-        score = (model.predict if regression else model.decision_function)(frame)
-        assert np.isfinite(score).all()
-        for view in ("pure", "raw", "shapley"):
-            explanation = model.explain_local(frame, view=view)
-            total = explanation.base + explanation.values.sum(1)
-            np.testing.assert_allclose(total, score, rtol=1e-6, atol=1e-6)
+    labels = np.arange(n) % (3 if n >= 3 else 2)
+    for name, given_settings in FAMILIES[family]:
+        for task, wanted in (("regression", y), ("multiclass", labels)):
+            model = make(name, task, max_epochs=1, **given_settings)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="These columns are constant")
+                warnings.filterwarnings("ignore", message=".*too few to hold out")
+                warnings.filterwarnings("ignore", message="These classes have a single")
+                model.fit(frame, wanted)
+            check_identity(model, frame, rtol=1e-6)
+            if not hasattr(model, "explain_global"):
+                assert np.isfinite(scores(model, frame)).all()
+                continue
+            overall = model.explain_global()
+            for column in frame.columns:
+                assert np.isfinite(overall.curve(column).y).all()
+            for pair in [term for term in overall.terms if len(term) == 2][:3]:
+                assert np.isfinite(overall.surface(*pair).z).all()

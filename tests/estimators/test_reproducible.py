@@ -56,12 +56,12 @@ def fingerprint(name: str, seed: Any = 0) -> str:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_two_fits_are_equal_bit_for_bit(name: str) -> None:
+def test_o21_two_fits_are_equal_bit_for_bit(name: str) -> None:
     assert fingerprint(name) == fingerprint(name)
     assert fingerprint(name) != fingerprint(name, 1)
 
 
-def test_a_new_process_fits_the_same_models() -> None:
+def test_o21_a_new_process_fits_the_same_models() -> None:
     code = (
         "import torch; torch.set_num_threads(1)\n"
         "from tests.estimators.test_reproducible import MODELS, fingerprint\n"
@@ -77,7 +77,7 @@ def test_a_new_process_fits_the_same_models() -> None:
     assert done.stdout.split() == [fingerprint(name) for name in MODELS]
 
 
-def test_threads_that_fit_at_once_do_not_disturb_each_other() -> None:
+def test_o21_threads_that_fit_at_once_do_not_disturb_each_other() -> None:
     names = [*MODELS, *MODELS]
     with ThreadPoolExecutor(4) as pool:
         at_once = list(pool.map(fingerprint, names))
@@ -85,12 +85,12 @@ def test_threads_that_fit_at_once_do_not_disturb_each_other() -> None:
 
 
 @pytest.mark.parametrize("name", ["spline", "dnn"])
-def test_without_a_seed_fits_vary(name: str) -> None:
+def test_o21_without_a_seed_fits_vary(name: str) -> None:
     assert fingerprint(name, None) != fingerprint(name, None)
 
 
 @pytest.mark.parametrize("name", ["spline", "dnn"])
-def test_generators_as_seeds_go_on_and_repeat(name: str) -> None:
+def test_o21_generators_as_seeds_go_on_and_repeat(name: str) -> None:
     for make in (np.random.RandomState, np.random.default_rng):
         one, other = make(3), make(3)
         first, second = fingerprint(name, one), fingerprint(name, one)
@@ -100,7 +100,7 @@ def test_generators_as_seeds_go_on_and_repeat(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", [0, None])
-def test_global_random_states_are_neither_read_nor_changed(
+def test_o21_global_random_states_are_neither_read_nor_changed(
     name: str, seed: int | None
 ) -> None:
     def states() -> tuple[Any, ...]:
@@ -122,7 +122,7 @@ def test_global_random_states_are_neither_read_nor_changed(
     assert (fingerprint(name, seed) == expected) == (seed == 0)
 
 
-def test_predicting_and_explaining_are_repeatable() -> None:
+def test_o21_predicting_and_explaining_are_repeatable() -> None:
     X, y = rows()
     model = MODELS["spline"](0).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), model.predict(X))

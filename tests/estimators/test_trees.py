@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
 
 from spam_core import (
     CARTRegressor,
@@ -25,7 +23,6 @@ from spam_core.explain.enumeration import explain_by_enumeration
 from spam_core.persistence import ModelFileError
 from spam_core.training.splits import held_out
 from tests.estimators.test_ebm import scores
-from tests.estimators.test_odd_frames import ODD, frames
 from tests.explain.tables import TASKS, odd_rows, table, target
 
 NAMES = ("ebm", "ebm-2", "xgboost", "cart")
@@ -235,35 +232,3 @@ def _without(write: Any, trees: Any, tensors: Any) -> Any:
     for part in ("xgboost", "tree.left", "single.1"):
         tensors.pop(part, None)
     return header
-
-
-@ODD
-@given(frames())
-def test_any_frame(frame: pd.DataFrame) -> None:
-    n = len(frame)
-    y = np.arange(n) % 2 + 0.1 * np.arange(n)
-    labels = np.arange(n) % (3 if n >= 3 else 2)
-    for name in NAMES:
-        settings: dict[str, Any] = {"ebm-2": {"interactions": 1}}.get(name, {})
-        for task, wanted in (("regression", y), ("multiclass", labels)):
-            model = make(name, task, **settings)
-            if "max_rounds" in QUICK[name]:
-                model.set_params(max_rounds=3)
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="These columns are constant")
-                warnings.filterwarnings("ignore", message=".*too few to hold out")
-                warnings.filterwarnings("ignore", message="These classes have a single")
-                model.fit(frame, wanted)
-            score = scores(model, frame)
-            assert np.isfinite(score).all()
-            if not MODELS[name].glass_box:
-                continue
-            overall = model.explain_global()
-            for column in frame.columns:
-                assert np.isfinite(overall.curve(column).y).all()
-            for pair in (term for term in overall.terms if len(term) == 2):
-                assert np.isfinite(overall.surface(*pair).z).all()
-            for view in ("pure", "raw", "shapley"):
-                explanation = model.explain_local(frame, view=view)
-                total = explanation.base + explanation.values.sum(1)
-                np.testing.assert_allclose(total, score, rtol=1e-9, atol=1e-9)

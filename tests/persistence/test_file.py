@@ -56,7 +56,7 @@ def rewrite(path: Path, change: Change, sign: bool = True) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.0.1", "99.0"])
-def test_another_version_of_the_library_is_told(saved: Path, version: str) -> None:
+def test_o20_another_version_of_the_library_is_told(saved: Path, version: str) -> None:
     expected = load_model(saved).predict(people())
     rewrite(saved, lambda f: f.header.update(version=version))
     message = (
@@ -69,7 +69,7 @@ def test_another_version_of_the_library_is_told(saved: Path, version: str) -> No
     np.testing.assert_array_equal(model.predict(people()), expected)
 
 
-def test_another_schema_is_refused_with_both_versions(saved: Path) -> None:
+def test_o20_another_schema_is_refused_with_both_versions(saved: Path) -> None:
     rewrite(saved, lambda f: f.header.update(schema=7, version="99.0"))
     message = (
         r"^'m\.spam' has schema 7 \(written by spam_core 99\.0\); this is spam_core "
@@ -95,7 +95,7 @@ NOT_OURS = (
 
 
 @pytest.mark.parametrize("writer", ["pickle", "torch"])
-def test_a_pickle_is_never_run(tmp_path: Path, writer: str) -> None:
+def test_o20_a_pickle_is_never_run(tmp_path: Path, writer: str) -> None:
     marker, path = tmp_path / "marker", tmp_path / "m.spam"
     if writer == "pickle":
         path.write_bytes(pickle.dumps(Bomb(marker)))

@@ -135,6 +135,17 @@ def test_memory_that_runs_out_halves_the_batch() -> None:
     assert result.history[-1]["train_loss"] < 0.05 * result.history[0]["train_loss"]
 
 
+def test_memory_that_runs_out_while_evaluating_halves_the_rows() -> None:
+    data = make_data()
+    model, roomy = Forgetful(200, most_scored=7), Forgetful(200)
+    losses = evaluate(model, data, data.validation)
+    torch.testing.assert_close(losses, evaluate(roomy, data, data.validation))
+    assert roomy.scored == [50]
+    assert model.scored == [50, 25, 12, *[6] * 8, 2]
+    with pytest.raises(torch.OutOfMemoryError, match="1 rows"):
+        evaluate(Forgetful(200, most_scored=0), data, data.validation)
+
+
 def test_memory_that_does_not_suffice_for_one_row_raises() -> None:
     with pytest.raises(torch.OutOfMemoryError, match="1 rows"):
         run(Forgetful(most=0), make_data())

@@ -40,15 +40,21 @@ class Linear(nn.Module):
 
 
 class Forgetful(Linear):
-    """Runs out of memory on more than `most` rows at once while it trains."""
+    """Runs out of memory on more than `most` rows at once while it trains.
 
-    def __init__(self, most: int) -> None:
+    While it is evaluated, `most_scored`; `scored` are the rows that it was asked for.
+    """
+
+    def __init__(self, most: int, most_scored: int = 10_000) -> None:
         super().__init__()
-        self.most = most
+        self.most, self.most_scored = most, most_scored
+        self.scored: list[int] = []
 
     def forward(self, rows: Encoded) -> Tensor:
         scores = super().forward(rows)
-        if self.training and len(rows) > self.most:
+        if not self.training:
+            self.scored.append(len(rows))
+        if len(rows) > (self.most if self.training else self.most_scored):
             raise torch.OutOfMemoryError(f"{len(rows)} rows")
         return scores
 
