@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from spam_core.data import (
     DEFAULT_MISSING_VALUES,
     ReadResult,
     check_target,
+    suggest_special_values,
     suspicious_columns,
 )
 from ui import compute, session
@@ -20,6 +22,7 @@ from ui.text import literal
 from ui.workspace import Choices
 
 _PREVIEW = 8  # rows
+_LOOKED_AT = 20_000  # rows that are looked through for codes, at each run of the page
 _SEPARATORS = {
     "auto": "automatic",
     ",": "comma",
@@ -257,11 +260,14 @@ def _special_codes(draft: Draft, frame: pd.DataFrame) -> dict[str, list[float]] 
         help="Each gets an effect of its own, as a missing value does, instead of "
         "being taken for a quantity.",
     )
+    rows = frame.sample(min(len(frame), _LOOKED_AT), random_state=0)
+    likely = suggest_special_values(rows)
+    if not text.strip():
+        _suggest_codes(draft, likely)
+        return {}
     try:
         codes = sorted({float(word) for word in text.replace(";", ",").split(",")})
     except ValueError:
-        if not text.strip():
-            return {}
         st.error("Write numbers with commas between them, such as -7, -8, -9.")
         return None
     numeric = frame.select_dtypes("number")
@@ -273,11 +279,32 @@ def _special_codes(draft: Draft, frame: pd.DataFrame) -> dict[str, list[float]] 
     chosen = st.multiselect(
         "In these columns",
         found,
-        default=found,
+        # a code in one column may be a quantity in another
+        default=[c for c in found if c in likely] or found,
         format_func=lambda c: f"{c} ({counts[c]:,})",
         key=f"coded_{draft.id}_{hash((text, tuple(found)))}",
     )
     return {c: [code for code in codes if (numeric[c] == code).any()] for c in chosen}
+
+
+def _suggest_codes(draft: Draft, likely: dict[str, tuple[float, ...]]) -> None:
+    """Offer the numbers that look like codes; the visitor decides."""
+    if not likely:
+        return
+    codes = ", ".join(f"{code:g}" for code in sorted(set(chain(*likely.values()))))
+    names = list(likely)
+    where = ", ".join(map(literal, names[:3]))
+    where += f" and {len(names) - 3} more" if len(names) > 3 else ""
+    st.caption(
+        f"{literal(codes)} look like codes: many rows of {where} hold one, far from "
+        "the other numbers."
+    )
+    st.button(
+        f"Take {literal(codes)} for codes",
+        key=f"suggested_{draft.id}",
+        on_click=session.put,
+        args=(f"codes_{draft.id}", codes),
+    )
 
 
 def _use(frame: pd.DataFrame, name: str, choices: Choices) -> None:

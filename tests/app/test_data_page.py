@@ -254,6 +254,22 @@ def test_codes_that_stand_for_no_value_go_where_they_occur() -> None:
     assert columns["special codes"].tolist() == [5, 0]
 
 
+def test_o01_codes_are_suggested_and_taken_with_a_click() -> None:
+    frame = numbers().round(1).assign(y=["a", "b"] * 25, age=np.arange(50) + 20)
+    frame.loc[:4, "age"] = -9
+    frame.loc[5:9, "age"] = -8
+    at = bring("file.csv", csv(frame))
+    labelled(at, "selectbox", "Column to predict").select("y").run()
+    assert "look like codes: many rows of age hold one" in texts(at)
+    labelled(at, "button", "Take").click().run()
+    assert labelled(at, "text_input", "Numbers that").value == "-9, -8"
+    assert labelled(at, "multiselect", "In these columns").value == ["age"]
+    use_button(at).click().run()
+    assert not at.exception
+    columns = next(d.value for d in at.dataframe if "kind" in d.value)
+    assert columns["special codes"].tolist() == [0, 0, 10]
+
+
 NAMES = [
     "income [EUR]",
     "age<30",
