@@ -131,6 +131,7 @@ def test_interactions_run_without_the_data(
     assert "gapminder: Life expectancy" in text_of(notebook)
 
 
+@pytest.mark.slow
 def test_interactions_take_the_data_where_they_are(
     data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,9 +17,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT = 600  # seconds for one block
-# The page shows California. Without the folder of real tables it can't be had offline,
-# so the same commands are then run on a table of its kind that always can.
-DOWNLOADED, BUILT_IN = "california", "diabetes"
 FENCE = re.compile(
     r"^(?P<run><!-- run -->\n+)?```(?P<language>\w*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -54,8 +51,6 @@ def run(block: Block, folder: Path) -> str:
         If it fails or warns; the text holds everything that it wrote.
     """
     code = block.code
-    if not os.environ.get("SPAM_DATA_DIR"):
-        code = code.replace(DOWNLOADED, BUILT_IN)
     command = (
         [sys.executable, "-c", code]
         if block.language == "python"
@@ -116,13 +111,3 @@ def test_a_block_that_fails_or_warns_is_seen(
 ) -> None:
     with pytest.raises(AssertionError, match=complaint):
         run(block, tmp_path)
-
-
-def test_without_the_data_a_table_that_is_always_there_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    block = Block("bash", "echo california", marked=True)
-    monkeypatch.delenv("SPAM_DATA_DIR", raising=False)
-    assert run(block, tmp_path) == "diabetes\n"
-    monkeypatch.setenv("SPAM_DATA_DIR", str(tmp_path))
-    assert run(block, tmp_path) == "california\n"

@@ -6,6 +6,7 @@ import json
 import time
 from typing import Any
 
+import pytest
 from conftest import ROOT
 from streamlit.testing.v1 import AppTest
 
@@ -13,6 +14,10 @@ _PAGES = {path.name for path in (ROOT / "app" / "views").glob("*.py")}
 WITHOUT_MODEL = ("data.py", "train.py")  # what these show doesn't need a model
 VIEWS = tuple(sorted(_PAGES - set(WITHOUT_MODEL)))
 DATASETS = ("gapminder", "breast_cancer", "wine")
+ONE_QUICK = (  # the others in `make test-long`
+    "breast_cancer",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("gapminder", "wine")),
+)
 TIMEOUT = 120  # seconds for a page; the first one loads the data and the libraries
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from spam_core import load_dataset
 from spam_core.explain import CostEstimate
-from tests.app.helpers import DATASETS, charts, open_app, texts
+from tests.app.helpers import DATASETS, ONE_QUICK, charts, open_app, texts
 from ui import analysis, comparing, compute
 
 TITLES = ["SPAM, exact", "LIME of SPAM", "KernelSHAP of SPAM"]
@@ -52,7 +52,7 @@ def measured(comparison, model: str, method: str, measure: str) -> float:
     return float(means[model, method, measure])
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("dataset", ONE_QUICK)
 def test_the_panels_are_the_librarys_numbers(dataset) -> None:
     at = open_app(dataset, "compare.py")
     at.number_input(key="row").set_value(2).run()

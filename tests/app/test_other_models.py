@@ -48,6 +48,7 @@ def choose(at: AppTest, name: str, view: str) -> None:
     assert not at.error, (name, view)
 
 
+@pytest.mark.slow
 def test_every_model_shows_what_it_can_on_every_page() -> None:
     at = bring("file.csv", FILE)
     use(at, "y")

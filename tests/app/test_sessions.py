@@ -69,6 +69,7 @@ def test_o17_a_visitor_cannot_take_up_the_key_of_another() -> None:
     assert thief.selectbox(key="dataset").value == "gapminder"
 
 
+@pytest.mark.slow
 def test_o17_a_renamed_column_is_another_table_and_another_result() -> None:
     at, first = visitor(1)
     shown = look(at)

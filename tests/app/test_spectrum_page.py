@@ -84,7 +84,9 @@ def test_a_model_of_order_1_says_so(settings) -> None:
     assert not at.get("plotly_chart")
 
 
-@pytest.mark.parametrize("dataset", ["gapminder", "wine"])
+@pytest.mark.parametrize(
+    "dataset", [pytest.param("gapminder", marks=pytest.mark.slow), "wine"]
+)
 def test_a_model_of_order_3_shows_either_order(settings, dataset) -> None:
     settings["order"] = 3
     at = open_app(dataset, "spectrum.py")
@@ -99,6 +101,7 @@ def test_a_model_of_order_3_shows_either_order(settings, dataset) -> None:
         assert "negative" not in [trace.get("name") for trace in values["data"]]
 
 
+@pytest.mark.slow
 def test_components_that_hardly_matter_are_told() -> None:
     at = open_app("wine", "spectrum.py")
     path = compute.model("wine").path

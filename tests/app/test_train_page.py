@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from spam_core import load_model
@@ -69,6 +70,7 @@ def test_training_on_an_own_table_opens_every_page() -> None:
         assert charts(at)
 
 
+@pytest.mark.slow
 def test_a_second_model_stands_beside_the_first() -> None:
     at = own_table()
     train(at)
@@ -85,6 +87,7 @@ def test_a_second_model_stands_beside_the_first() -> None:
     assert "no pair terms" in at.info[0].value
 
 
+@pytest.mark.slow
 def test_a_built_in_table_gets_a_model_of_ones_own() -> None:
     at = open_app("wine")
     before = at.metric[0].delta

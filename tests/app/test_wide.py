@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from tests.app.helpers import VIEWS, bring, charts, texts, train, use
 
 COLUMNS = 200
 
 
+@pytest.mark.slow
 def test_every_page_opens_for_200_columns() -> None:
     rng = np.random.default_rng(0)
     names = [f"column {i}" for i in range(COLUMNS)]

@@ -140,6 +140,7 @@ def test_fits_are_added_and_not_measured_twice(tmp_path: Path, capsys) -> None:
     assert [fit["seconds"] for fit in again.fits] != times
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, capsys) -> None:
     words = [sys.executable, "-m", "spam_core", *command(tmp_path, "--seeds", "30")]
     run = subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True)

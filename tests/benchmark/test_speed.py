@@ -105,6 +105,7 @@ def test_mistakes_are_told_before_any_work(words, text, tmp_path, capsys) -> Non
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_command_times_fits(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.setattr(module, "_REFERENCE_KEY", "cart")  # an EBM takes a minute
     words = ["--tables", "diabetes", "--models", "cart", "xgboost", "--seeds", "1"]

@@ -260,7 +260,9 @@ def test_a_table_that_says_nothing() -> None:
 
 def test_too_few_rows_to_hold_any_out() -> None:
     X, y = pd.DataFrame({"a": [0.0, 1.0, 2.0, None]}), [1.0, 2.0, 3.0, 2.0]
-    model = EBMRegressor(min_samples_leaf=1, n_jobs=1, random_state=0).fit(X, y)
+    model = EBMRegressor(min_samples_leaf=1, n_jobs=1, random_state=0)
+    with pytest.warns(UserWarning, match="4 rows are too few to hold out"):
+        model.fit(X, y)
     assert 0 < model.n_iter_ <= 100
     assert np.isfinite(model.predict(X)).all()
 

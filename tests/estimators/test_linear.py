@@ -30,7 +30,7 @@ from tests.explain.tables import TASKS, odd_rows, table, target
 NAMES = ("linear", "linear-2")
 QUICK: dict[str, Any] = {"n_members": 2, "max_epochs": 4, "random_state": 0}
 CODES = {"months": [-9.0]}
-TRAINED: dict[str, Any] = {"n_members": 2, "random_state": 0}
+TRAINED: dict[str, Any] = {"n_members": 2, "max_epochs": 40, "random_state": 0}
 
 pytestmark = pytest.mark.filterwarnings("ignore:These columns are constant:UserWarning")
 

@@ -184,6 +184,7 @@ def test_parameters(parameters: dict[str, Any], message: str) -> None:
     check(NA2MRegressor(), parameters, message)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     # The checks fit tiny tables, on purpose; they are told.
     "ignore:.*too few to hold out:UserWarning",

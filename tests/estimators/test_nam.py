@@ -144,6 +144,7 @@ def test_what_is_fixed_is_no_parameter() -> None:
         NAMClassifier(order=2)  # type: ignore[call-arg]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     # The checks fit tiny tables, on purpose; they are told.
     "ignore:.*too few to hold out:UserWarning",

@@ -175,6 +175,7 @@ def started(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_a_killed_search_ends_with_as_many_trials(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "trials.db"
     killed = started(path)
