@@ -9,11 +9,11 @@ from torch import Tensor
 from torch.optim.adamw import adamw
 
 from spam_core.models.sparse_ensemble import SparseEnsemble
+from spam_core.training.adamw import BETAS, EPSILON, AdamW
 from spam_core.training.config import TrainingConfig
 
 _BASIS_PENALTY = 100.0  # of bases, relative to that of order 1
 _BASIS_SPEED = 0.2  # step length of bases and lambda relative to that of order 1
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8
 
 
 class LazyAdam:
@@ -36,9 +36,8 @@ class LazyAdam:
             order: (torch.zeros_like(table), torch.zeros_like(table))
             for order, table in ensemble.tables.items()
         }
-        self.dense = torch.optim.AdamW(
-            ensemble.dense, weight_decay=config.weight_decay, betas=_BETAS
-        )
+        rate = config.learning_rate * _BASIS_SPEED
+        self.dense = AdamW(ensemble.dense, rate, config.weight_decay)
         self.steps = {order: torch.zeros(()) for order in ensemble.tables}
 
     @torch.no_grad()
@@ -70,11 +69,11 @@ class LazyAdam:
                 [self.steps[order]],  # counted on by the call
                 fused=True,
                 amsgrad=False,
-                beta1=_BETAS[0],
-                beta2=_BETAS[1],
+                beta1=BETAS[0],
+                beta2=BETAS[1],
                 lr=rate,
                 weight_decay=config.weight_decay,
-                eps=_EPSILON,
+                eps=EPSILON,
                 maximize=False,
             )
             if config.l1:
@@ -83,6 +82,6 @@ class LazyAdam:
             self.ensemble.tables[order].index_copy_(0, columns, value)
             for moment, now in zip(self.moments[order], moments, strict=True):
                 moment.index_copy_(0, columns, now)
-        self.dense.param_groups[0]["lr"] = config.learning_rate * pace * _BASIS_SPEED
+        self.dense.rate = config.learning_rate * pace * _BASIS_SPEED
         self.dense.step()
         self.dense.zero_grad()

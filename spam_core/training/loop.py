@@ -12,6 +12,7 @@ from torch import Tensor
 
 from spam_core.data.encoding import Encoded
 from spam_core.data.sparse import SparseRows
+from spam_core.training.adamw import AdamW
 from spam_core.training.config import Callbacks, Progress, TrainingConfig
 from spam_core.training.losses import Task, row_losses
 
@@ -107,12 +108,7 @@ def train(
         If the loss isn't finite.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(
-        parameters,
-        lr=config.learning_rate,
-        weight_decay=config.weight_decay,
-        fused=True,
-    )
+    optimizer = AdamW(parameters, config.learning_rate, config.weight_decay)
     with torch.no_grad():
         averaged = [p.detach().clone() for p in parameters] if config.average else []
     members = data.train.shape[1]
@@ -134,7 +130,7 @@ def train(
             index = order[position : position + batch_size]
             done = min(step / total_steps, 1.0)
             rate = config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
-            optimizer.param_groups[0]["lr"] = rate
+            optimizer.rate = rate
             try:
                 losses = _step(model, data, index, optimizer, mass)
             except torch.OutOfMemoryError:
@@ -215,7 +211,7 @@ def _step(
     model: Any,
     data: TrainingData,
     index: Tensor,
-    optimizer: torch.optim.Optimizer,
+    optimizer: AdamW,
     mass: Tensor,
 ) -> Tensor:
     """One step; returns each member's summed weighted loss."""
@@ -231,7 +227,7 @@ def _step(
             noise = 2 * summed / counted.clamp_min(1e-12)
         model.penalize(noise / mass)
     optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     return summed.detach()
 
 
