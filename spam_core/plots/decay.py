@@ -92,7 +92,7 @@ def decay(
         title="size over the largest (log scale)",
         type="log",
         range=[max(-6.2, math.log10(least) - 0.2), 0.35],
-        exponentformat="power",
+        tickformat="~g",  # plotly itself writes 1µ
     )
     figure.update_xaxes(title="j, values by size")
     text = f"Sizes of {n} sorted values over the largest; median output: "
