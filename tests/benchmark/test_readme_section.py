@@ -61,6 +61,19 @@ def test_nothing_measured_is_said(tmp_path: Path) -> None:
     assert section(tmp_path) == "No fit is measured yet."
 
 
+def test_another_of_its_kind_stands_where_a_model_is_not_measured(
+    tmp_path: Path,
+) -> None:
+    fits = [
+        a_fit(label="SPAM, order 2", model="spam", scores=lower(0.44)),
+        a_fit(table="bike_sharing", label="SPAM-Linear, order 2", scores=lower(39.4)),
+    ]
+    accuracy_report(fits).save(tmp_path)
+    text = section(tmp_path)
+    assert "| california, RMSE ↓ | **0.4400** | 0.4865 |" in text
+    assert "| bike_sharing, RMSE ↓ | **39.40** (linear map) | – |" in text
+
+
 def test_the_command_writes_between_the_marks(tmp_path: Path, capsys) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
