@@ -36,7 +36,9 @@ from spam_core.training.regularization import (
 )
 from spam_core.training.splits import held_out
 
-_SCREEN_ROWS = 10_000  # from here on, candidates are compared on a few members only
+# from here on, candidates are compared on a few members only
+_SCREEN_ROWS = 10_000
+_SCREEN_CELLS = 1_000_000  # rows x columns: a wide table's weights cost as much
 _SCREEN_MEMBERS = 3
 _SCREEN_SHARE = 0.4  # of the epochs; the order of candidates shows early
 
@@ -137,9 +139,10 @@ def fit_spam(
 ) -> FittedSPAM:
     """Train all members, choosing the regularization by their held-out rows.
 
-    Candidates are trained side by side as groups of members. Below 10,000 rows each
-    candidate gets all members and the best group is the model. From there on they are
-    compared on three members and fewer epochs, and the best is trained anew.
+    Candidates are trained side by side as groups of members. Below 10,000 rows and a
+    million cells each candidate gets all members and the best group is the model. From
+    there on they are compared on three members and fewer epochs, and the best is
+    trained anew.
 
     Parameters
     ----------
@@ -161,8 +164,8 @@ def fit_spam(
         choices = choices[-1:]  # nothing to compare on: the most cautious
     folds = list(range(members))
     run = _Run(problem, settings, mask, device, offset, factor)
-    screened = len(choices) > 1 and n >= _SCREEN_ROWS and members > _SCREEN_MEMBERS
-    if not screened:
+    large = n >= _SCREEN_ROWS or n * len(problem.layout.n_cells) >= _SCREEN_CELLS
+    if len(choices) == 1 or members <= _SCREEN_MEMBERS or not large:
         hooks = Phases(callbacks, config.max_epochs)
         model, result = run.train(choices, folds, config, seed, hooks)
         chosen = choices[result.group]

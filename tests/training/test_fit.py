@@ -16,6 +16,7 @@ from spam_core.data.encoding import TableEncoder
 from spam_core.models.ensemble import SPAMEnsemble
 from spam_core.models.feature_maps import FeatureMapName, Layout, LinearMap
 from spam_core.models.spline import SplineMap
+from spam_core.training import fit
 from spam_core.training.config import Progress
 from spam_core.training.fit import SPAMSettings, candidates
 from spam_core.training.regularization import (
@@ -240,6 +241,17 @@ def test_large_tables_compare_candidates_on_a_few_members() -> None:
         random_state=0,
     ).fit(X, y)
     assert np.isfinite(stopped.predict(X)).all()
+
+
+@pytest.mark.parametrize(("cells", "most"), [(60, 7), (10_000, 5)])
+def test_so_do_wide_ones(cells: int, most: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(fit, "_SCREEN_CELLS", cells)
+    X, y = make_rows(60)
+    told: list[Progress] = []
+    SPAMRegressor(
+        rank=2, n_members=4, max_epochs=5, callbacks=[told.append], random_state=0
+    ).fit(X, y)
+    assert told[-1].max_epochs == most
 
 
 def test_an_offset_far_from_zero_is_undone_exactly() -> None:
