@@ -13,6 +13,7 @@ from spam_core.benchmark.fits import (
     Plan,
     Store,
     by_variant,
+    command,
     mean_and_spread,
     measure_fits,
     measured,
@@ -142,18 +143,15 @@ def _commands(fits: Sequence[Fit]) -> list[str]:
     together: dict[tuple[str, ...], list[Fit]] = {}
     for fit in fits:
         settings = {k: v for k, v in fit["parameters"].items() if k != _axis(fit)}
-        options = [f"--model {fit['model']}"]
-        options += [shlex.quote(f"{k}={v}") for k, v in settings.items()]
-        together.setdefault((fit["table"], *options), []).append(fit)
+        shared = [shlex.quote(f"{k}={v}") for k, v in settings.items()]
+        together.setdefault((fit["table"], fit["model"], *shared), []).append(fit)
     commands = []
     for (table, model, *shared), same in together.items():
         axes = [axis for axis in AXES if axis in {_axis(fit) for fit in same}]
-        seeds = sorted({fit["seed"] for fit in same})
-        counted = seeds == list(range(len(seeds)))
-        words = ["python -m spam_core benchmark ablation --tables", table, "--axes"]
-        words += [*axes, model, *(f"--set {one}" for one in shared), "--seeds"]
-        words += [str(len(seeds))] if counted else map(str, seeds)
-        commands.append(" ".join(words))
+        more = {"set": [" --set ".join(shared)]} if shared else {}
+        commands.append(
+            command("ablation", same, tables=[table], axes=axes, model=[model], **more)
+        )
     return commands
 
 

@@ -25,7 +25,7 @@ from spam_core.benchmark.splits import OFFICIAL
 from spam_core.benchmark.tables import accuracy_tables
 from spam_core.benchmark.variants import VARIANTS, find_tables, find_variants
 from spam_core.data.datasets import dataset_info
-from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
+from spam_core.estimators.fitting import METRICS
 
 COLUMNS = (
     Column("table", "table"),
@@ -144,7 +144,6 @@ def _result(fits: Sequence[Fit]) -> dict[str, Any]:
     return {
         **known,
         "label": label,
-        "better": "lower" if known["metric"] in LOWER_IS_BETTER else "higher",
         "metrics": {
             name: [fit["scores"][name] for fit in done]
             for name in METRICS[dataset_info(table).task]

@@ -15,7 +15,7 @@ from spam_core.benchmark.child import Children, Job
 from spam_core.benchmark.report import Report, environment, load_report
 from spam_core.benchmark.variants import TABLES, VARIANTS, Variant, in_order
 from spam_core.data.datasets import dataset_info
-from spam_core.estimators.fitting import METRICS
+from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
 
 Fit = Mapping[str, Any]
 
@@ -261,11 +261,13 @@ def measured(fits: Sequence[Fit]) -> list[Fit]:
 def mean_and_spread(fits: Sequence[Fit]) -> dict[str, Any]:
     """Sum up the fits of one table and variant, as reports hold it."""
     done, metric = measured(fits), main_metric(fits[0])
+    lower = metric in LOWER_IS_BETTER
     scores = [fit["scores"][metric] for fit in done]
     return {
         "table": fits[0]["table"],
         "model": fits[0]["model"],
         "metric": metric,
+        "better": "lower" if lower else "higher",
         "mean": fmean(scores) if scores else None,
         "spread": stdev(scores) if len(scores) > 1 else None,
         "seeds": [fit["seed"] for fit in done],
@@ -318,20 +320,40 @@ def command_of(kind: str, fits: Sequence[Fit]) -> str:
     python -m spam_core benchmark speed --tables wine --models ebm --seeds 2 --threads 1
     """
     keys = {variant.label: variant.key for variant in VARIANTS}
-    tables = in_order([fit["table"] for fit in fits], TABLES)
     labels = in_order([fit["label"] for fit in fits], list(keys))
+    return command(
+        kind,
+        fits,
+        tables=in_order([fit["table"] for fit in fits], TABLES),
+        models=[keys.get(label, label) for label in labels],
+    )
+
+
+def command(kind: str, fits: Sequence[Fit], **options: Sequence[Any]) -> str:
+    """Write a command: its options, and the seeds and threads of some fits.
+
+    Parameters
+    ----------
+    kind : str
+        Of benchmark.
+    fits : sequence
+    **options
+        Option -> its values, in the order in which they are written.
+
+    Examples
+    --------
+    >>> command("speed", [{"seed": 2, "threads": 1}], tables=["wine"])
+    'python -m spam_core benchmark speed --tables wine --seeds 2 --threads 1'
+    """
     seeds = sorted({fit["seed"] for fit in fits})
     counted = seeds == list(range(len(seeds)))
     words = {
-        "tables": tables,
-        "models": [keys.get(label, label) for label in labels],
+        **options,
         "seeds": [len(seeds)] if counted else seeds,
         "threads": [max((fit["threads"] for fit in fits), default=1)],
     }
-    options = (
-        f"--{name} {' '.join(map(str, values))}" for name, values in words.items()
-    )
-    return f"python -m spam_core benchmark {kind} {' '.join(options)}"
+    written = (f"--{name} {' '.join(map(str, v))}" for name, v in words.items())
+    return f"python -m spam_core benchmark {kind} {' '.join(written)}"
 
 
 def _in_words(fit: Fit) -> str:

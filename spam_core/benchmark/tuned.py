@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -13,6 +13,7 @@ from spam_core.benchmark.fits import (
     Fit,
     Plan,
     Store,
+    command,
     mean_and_spread,
     measure_fits,
     measured,
@@ -21,9 +22,8 @@ from spam_core.benchmark.fits import (
 from spam_core.benchmark.report import Column, Report
 from spam_core.benchmark.splits import OFFICIAL, load_split
 from spam_core.benchmark.tables import ratio_to
-from spam_core.benchmark.variants import find_tables, in_order
+from spam_core.benchmark.variants import find_tables, in_order, refuse_unknown
 from spam_core.data.table import Table
-from spam_core.estimators.fitting import LOWER_IS_BETTER
 from spam_core.estimators.registry import MODELS, make_model
 from spam_core.search import SearchResult, search
 from spam_core.search.result import COMPLETE
@@ -105,12 +105,7 @@ def tuned(
     """
     names, plan = find_tables(tables or TUNED_TABLES), plan or Plan()
     models = list(dict.fromkeys(models or TUNED_MODELS))
-    unknown = [model for model in models if model not in MODELS]
-    if unknown:
-        raise ValueError(
-            f"There is no model {', '.join(map(repr, unknown))}; choose from "
-            f"{', '.join(MODELS)}"
-        )
+    refuse_unknown("model", models, list(MODELS))
     if n_trials < 1:
         raise ValueError(f"There must be a trial or more, got {n_trials}")
     store = Store(folder, make_report)
@@ -230,11 +225,9 @@ def _result(fits: Sequence[Fit]) -> dict[str, Any]:
         key: fmean(fit[key] for fit in done) if done else None
         for key in ("validation", "complete", "search_seconds")
     }
-    lower = known["metric"] in LOWER_IS_BETTER
     return {
         **known,
         "label": fits[0]["label"],
-        "better": "lower" if lower else "higher",
         "trials": max(fit["trials"] for fit in fits),
         "parameters": {str(fit["seed"]): fit["parameters"] for fit in done},
         **means,
@@ -242,14 +235,10 @@ def _result(fits: Sequence[Fit]) -> dict[str, Any]:
 
 
 def _command(fits: Sequence[Fit]) -> str:
-    seeds = sorted({fit["seed"] for fit in fits})
-    counted = seeds == list(range(len(seeds)))
-    words: Mapping[str, Sequence[Any]] = {
-        "tables": in_order([fit["table"] for fit in fits], TUNED_TABLES),
-        "models": in_order([fit["model"] for fit in fits], list(MODELS)),
-        "trials": [max((fit["trials"] for fit in fits), default=30)],
-        "seeds": [len(seeds)] if counted else seeds,
-        "threads": [max((fit["threads"] for fit in fits), default=1)],
-    }
-    options = (f"--{name} {' '.join(map(str, v))}" for name, v in words.items())
-    return f"python -m spam_core benchmark tuned {' '.join(options)}"
+    return command(
+        "tuned",
+        fits,
+        tables=in_order([fit["table"] for fit in fits], TUNED_TABLES),
+        models=in_order([fit["model"] for fit in fits], list(MODELS)),
+        trials=[max((fit["trials"] for fit in fits), default=30)],
+    )

@@ -135,7 +135,7 @@ def find_variants(keys: Sequence[str] | None = None) -> list[Variant]:
     ['SPAM, order 3', 'EBM 3x']
     """
     known = {variant.key: variant for variant in VARIANTS}
-    _refuse_unknown("model", keys or (), list(known))
+    refuse_unknown("model", keys or (), list(known))
     return [known[key] for key in dict.fromkeys(keys or known)]
 
 
@@ -161,7 +161,7 @@ def find_tables(names: Sequence[str] | None = None) -> list[str]:
                 f"tables out of {', '.join(here)}."
             )
         return found
-    _refuse_unknown("data set", names, list(dataset_names()))
+    refuse_unknown("data set", names, list(dataset_names()))
     absent = [name for name in names if name not in here]
     if absent:
         raise ValueError(
@@ -171,7 +171,13 @@ def find_tables(names: Sequence[str] | None = None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _refuse_unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+def refuse_unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse names that aren't known; the choices are named.
+
+    Raises
+    ------
+    ValueError
+    """
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(

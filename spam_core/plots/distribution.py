@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from spam_core.plots import theme
+from spam_core.plots.named_bars import named_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,36 +67,17 @@ def distribution(counts: pd.DataFrame, name: str, *, unit: str = "") -> go.Figur
 
 
 def _classes(names: list[str], rows: list[int], name: str) -> go.Figure:
-    bars = theme.labels(names, 40)
     total = max(1, sum(rows))
-    figure = go.Figure()
-    figure.add_bar(
-        x=rows,
-        y=bars,
-        orientation="h",
-        customdata=[theme.literal(label) for label in names],
-        marker={"color": theme.NEGATIVE},
-        text=[f"{count:,} ({count / total:.1%})" for count in rows],
-        textposition="auto",
-        cliponaxis=False,
-        hovertemplate="%{customdata}: %{x:,} rows<extra></extra>",
-        meta={"columns": {"class": "customdata", "rows": "x"}},
-    )
-    figure.update_xaxes(title="rows", rangemode="tozero")
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=bars[::-1],
-        title=None,
-        showgrid=False,
-    )
     shares = ", ".join(
         f"{label} {count:,}" for label, count in list(zip(names, rows, strict=True))[:5]
     )
-    return theme.finish(
-        figure,
-        title=theme.literal(f"Distribution of {name}"),
+    return named_bars(
+        names,
+        rows,
+        texts=[f"{count:,} ({count / total:.1%})" for count in rows],
+        hover="%{customdata}: %{x:,} rows",
+        columns={"class": "customdata", "rows": "x"},
+        axis="rows",
+        title=f"Distribution of {name}",
         alt=f"Rows of each class of {name}: {shares}.",
-        height=110 + theme.BAR_HEIGHT * len(bars),
-        showlegend=False,
     )

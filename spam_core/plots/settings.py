@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from spam_core.plots import theme
+from spam_core.plots.named_bars import named_bars
 
 
 def settings_importance(
@@ -40,38 +41,19 @@ def settings_importance(
     """
     if not shares:
         raise ValueError("There is no setting to draw")
-    bars = theme.labels(shares, 40)
-    values = [float(share) for share in shares.values()]
     what = f"share of the variance of {metric}"
-    figure = go.Figure()
-    figure.add_bar(
-        x=values,
-        y=bars,
-        orientation="h",
-        customdata=[theme.literal(name) for name in shares],
-        marker={"color": theme.NEGATIVE},
-        text=[f"{value:.0%}" for value in values],
-        textposition="auto",
-        cliponaxis=False,
-        hovertemplate=f"%{{customdata}}: %{{x:.1%}} of {theme.literal(metric)}'s "
-        "variance<extra></extra>",
-        meta={"columns": {"setting": "customdata", what: "x"}},
-    )
-    figure.update_xaxes(title=theme.literal(what), tickformat=".0%", rangemode="tozero")
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=bars[::-1],
-        title=None,
-        showgrid=False,
-    )
     leading = ", ".join(
         f"{name} {value:.0%}" for name, value in list(shares.items())[:3]
     )
-    return theme.finish(
-        figure,
-        title=theme.literal("Settings that mattered" if title is None else title),
+    values = [float(share) for share in shares.values()]
+    return named_bars(
+        list(shares),
+        values,
+        texts=[f"{value:.0%}" for value in values],
+        hover=f"%{{customdata}}: %{{x:.1%}} of {theme.literal(metric)}'s variance",
+        columns={"setting": "customdata", what: "x"},
+        axis=what,
+        title="Settings that mattered" if title is None else title,
         alt=f"Settings by their {what}: {leading}.",
-        height=110 + theme.BAR_HEIGHT * len(bars),
-        showlegend=False,
+        tickformat=".0%",
     )

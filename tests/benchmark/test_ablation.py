@@ -47,7 +47,8 @@ def test_one_setting_is_varied_and_the_others_are_shared(
     monkeypatch.setattr(Children, "measure", fake)
     both = ablation(tmp_path, ["diabetes"], ["order"], "spam", shared, [0])
     command = "python -m spam_core benchmark ablation --tables diabetes --axes order"
-    assert both.command == f"{command} rank --model spam --set max_epochs=3 --seeds 2"
+    shared = "--model spam --set max_epochs=3 --seeds 2 --threads 1"
+    assert both.command == f"{command} rank {shared}"
     axes = [result["axis"] for result in both.results]
     assert axes == ["order"] * 4 + ["rank"] * len(AXES["rank"])
 
