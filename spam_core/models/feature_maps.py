@@ -14,10 +14,10 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
 
 from spam_core.data.encoding import NUMBER, Encoded, Feature, Marginals
 from spam_core.data.sparse import SparseRows
+from spam_core.models.lookup import look_up, look_up_bags, unflatten_columns
 from spam_core.models.polynomial import signed_root
 
 FeatureMapName = Literal["linear", "neural", "basis", "spline"]
@@ -124,7 +124,7 @@ class FeatureMap(nn.Module):
         self.n_columns = position
         self.register_buffer("numbered", torch.tensor(numbered, dtype=torch.long))
         self.register_buffer("levelled", torch.tensor(levelled, dtype=torch.long))
-        self.register_buffer("level_start", torch.tensor(starts, dtype=torch.long))
+        self.register_buffer("level_start", torch.tensor(starts, dtype=torch.int32))
         self.register_buffer(
             "feature_of_column", torch.tensor(owners, dtype=torch.long)
         )
@@ -266,7 +266,7 @@ class FeatureMap(nn.Module):
 
     def _level_index(self, rows: Encoded, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         codes = rows.codes[:, self.levelled]
-        index = codes.clamp(min=0).long() + self.level_start
+        index = codes.clamp(min=0).int() + self.level_start
         return index, (codes >= 0).to(dtype)
 
     def _numbers(self, rows: Encoded) -> tuple[Tensor, Tensor]:
@@ -337,14 +337,7 @@ class LinearMap(FeatureMap):
         column = self.column_of[rows.columns]
         # a column that was all 0 in training never contributes
         weight = self._root(rows.values, order) * (column >= 0)
-        bag = embedding_bag(
-            column.clamp(min=0),
-            table.flatten(1),
-            rows.start[:-1],
-            mode="sum",
-            per_sample_weights=weight,
-        )
-        return unflatten_columns(bag, table)
+        return look_up_bags(column.clamp(min=0), rows.start[:-1], weight, table)
 
     def scores(self, rows: Encoded | SparseRows, order: int, table: Tensor) -> Tensor:
         """Score each feature; sparse rows are written out for it."""
@@ -374,16 +367,3 @@ class LinearMap(FeatureMap):
             levels = table[index].flatten(2) @ vectors.mT
             result[:, self.levelled] += levels * one[:, :, None]
         return result
-
-
-def look_up(index: Tensor, weight: Tensor, table: Tensor) -> Tensor:
-    """Weighted sums of table rows: (n, k), (n, k), (P, M, q) to (n, M, q)."""
-    if not index.shape[1]:
-        return table.new_zeros(len(index), *table.shape[1:])
-    bag = embedding_bag(index, table.flatten(1), mode="sum", per_sample_weights=weight)
-    return unflatten_columns(bag, table)
-
-
-def unflatten_columns(sums: Tensor, table: Tensor) -> Tensor:
-    """Split the last axis into members and components again."""
-    return sums.reshape(len(sums), *table.shape[1:])

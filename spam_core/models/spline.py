@@ -8,12 +8,8 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import NUMBER, Encoded, Marginals
-from spam_core.models.feature_maps import (
-    ColumnScale,
-    FeatureMap,
-    Layout,
-    look_up,
-)
+from spam_core.models.feature_maps import ColumnScale, FeatureMap, Layout
+from spam_core.models.lookup import look_up
 
 
 class SplineMap(FeatureMap):
@@ -64,8 +60,8 @@ class SplineMap(FeatureMap):
         super().__init__(layout, owners)
         self.buckets = self_buckets
         numbered = sorted(start_of)
-        first = torch.tensor([start_of[i] for i in numbered], dtype=torch.long)
-        sizes = torch.tensor([layout.n_cells[i] for i in numbered], dtype=torch.long)
+        first = torch.tensor([start_of[i] for i in numbered], dtype=torch.int32)
+        sizes = torch.tensor([layout.n_cells[i] for i in numbered], dtype=torch.int32)
         self.register_buffer("first", first)
         self.register_buffer("cells", sizes)
         self._set_fill(marginals)
@@ -80,8 +76,10 @@ class SplineMap(FeatureMap):
             )
         fill = torch.zeros(len(mixed), self.n_numeric, dtype=torch.float64)
         if marginals is not None and mixed:
-            index, weight = self._position(marginals.nodes)
-            weight = weight * marginals.weights[:, self.numbered, None]
+            *knots, lower, upper = self._position(marginals.nodes)
+            index = torch.stack(knots, 2)
+            weight = torch.stack([lower, upper], 2)
+            weight *= marginals.weights[:, self.numbered, None]
             for row, i in enumerate(mixed):
                 place = self.numbered.tolist().index(i)
                 own, mass = index[:, place].flatten(), weight[:, place].flatten()
@@ -122,25 +120,24 @@ class SplineMap(FeatureMap):
         """Inner sums of every order; one look-up serves all."""
         table = CentredTable.apply(weights, scale, centre, self)  # type: ignore[no-untyped-call]
         index, weight = self._lookup(rows, table.dtype)
-        last = index.new_full((len(index), 1), self.n_columns)
-        index = torch.cat([index, last], 1)
-        weight = torch.cat([weight, weight.new_ones(len(weight), 1)], 1)
-        inner = look_up(index, weight, table)
+        index.append(index[0].new_full((len(rows), 1), self.n_columns))
+        weight.append(table.new_ones(len(rows), 1))
+        inner = look_up(torch.cat(index, 1), torch.cat(weight, 1), table)
         return {order: inner[:, :, part] for order, part in columns.items()}
 
-    def _position(self, rows: Encoded) -> tuple[Tensor, Tensor]:
-        """Find the two knots about each number: indices and weights (n, d, 2)."""
+    def _position(self, rows: Encoded) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Find the knots below and above each number: their rows and weights."""
         values, is_number = self._numbers(rows)
         position = values * self.cells
-        cell = position.floor().long().clamp_(min=0)
-        cell = torch.minimum(cell, self.cells - 1)
-        fraction = position - cell
-        upper = self.first + cell
+        cell = torch.minimum(position.floor().clamp_(min=0), self.cells - 1)
+        fraction = position.sub_(cell)
+        upper = cell.int() + self.first
         # below the first knot of a feature the running sum is 0
-        lower_weight = torch.where(cell > 0, 1 - fraction, torch.zeros_like(fraction))
-        index = torch.stack([torch.maximum(upper - 1, self.first), upper], dim=2)
-        weight = torch.stack([lower_weight, fraction], dim=2) * is_number[:, :, None]
-        return index, weight
+        inner = cell > 0
+        lower = upper - inner.int()
+        upper_weight = fraction * is_number
+        lower_weight = (is_number - upper_weight) * inner
+        return lower, upper, lower_weight, upper_weight
 
     def sums(
         self,
@@ -149,16 +146,20 @@ class SplineMap(FeatureMap):
         table: Tensor,
     ) -> Tensor:
         """Sum ``<u, phi(x_i)>`` over features, numbers and levels at once."""
-        return look_up(*self._lookup(rows, table.dtype), table)
+        indices, weights = self._lookup(rows, table.dtype)
+        return look_up(torch.cat(indices, 1), torch.cat(weights, 1), table)
 
-    def _lookup(self, rows: Encoded, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """Table rows and weights of numbers and levels together, (n, k) each."""
-        index, weight = self._position(rows)
-        index, weight = index.flatten(1), weight.flatten(1)
+    def _lookup(
+        self, rows: Encoded, dtype: torch.dtype
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Table rows and weights of numbers and of levels, in parts of shape (n, k)."""
+        lower, upper, *weights = self._position(rows)
+        indices = [lower, upper]
         if len(self.levelled):
             level, one = self._level_index(rows, dtype)
-            index, weight = torch.cat([index, level], 1), torch.cat([weight, one], 1)
-        return index, weight
+            indices.append(level)
+            weights.append(one)
+        return indices, weights
 
     def numeric_scores(
         self,
@@ -167,9 +168,10 @@ class SplineMap(FeatureMap):
         table: Tensor,
     ) -> Tensor:
         """Score each numbered feature: (n, d_numbered, M, q)."""
-        index, weight = self._position(rows)
-        scores = look_up(index.flatten(0, 1), weight.flatten(0, 1), table)
-        return scores.reshape(*index.shape[:2], *table.shape[1:])
+        lower, upper, *weights = self._position(rows)
+        index = torch.stack([lower, upper], 2).flatten(0, 1)
+        scores = look_up(index, torch.stack(weights, 2).flatten(0, 1), table)
+        return scores.reshape(*lower.shape, *table.shape[1:])
 
 
 class CentredTable(torch.autograd.Function):
