@@ -376,15 +376,15 @@ def _read(
     digest: str,  # noqa: ARG001, it stands for the bytes, which are not hashed again
     options: tuple[tuple[str, Any], ...],
     _data: bytes,
-) -> tuple[ReadResult | None, str]:
+) -> ReadResult | ValueError | LookupError:
     try:
-        return read_table(_data, **dict(options)), ""
+        return read_table(_data, **dict(options))
     except (ValueError, LookupError) as error:
-        return None, str(error)
+        return error
 
 
-def read(data: bytes, **options: Any) -> tuple[ReadResult | None, str]:
-    """Read an upload; return it, or None and what is wrong with it.
+def read(data: bytes, **options: Any) -> ReadResult | ValueError | LookupError:
+    """Read an upload; return it, or what is wrong with it.
 
     Parameters
     ----------

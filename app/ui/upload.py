@@ -12,6 +12,7 @@ import streamlit as st
 
 from spam_core.data import (
     DEFAULT_MISSING_VALUES,
+    ReadError,
     ReadResult,
     check_target,
     suggest_special_values,
@@ -45,6 +46,15 @@ _HEADERS = {
     "auto": "automatic",
     True: "holds the column names",
     False: "is data already",
+}
+_CORRECT = "Read it differently"
+_UNREADABLE = "This file can't be read"
+_LABELS = {  # arguments of `read_table`, as the form calls them
+    "separator": "Separator",
+    "header": "The first line",
+    "skip_rows": "Lines to leave out at the start",
+    "duplicate_names": "Number columns whose names repeat: a, a (2)",
+    "bad_rows": "Leave out rows with too many or too few cells",
 }
 _TASKS = {"classification": "classes", "regression": "a number"}
 
@@ -94,12 +104,12 @@ def _take_file() -> None:
 def read(draft: Draft) -> ReadResult | None:
     """Show what was found out about a file, and let the visitor correct it."""
     place = st.container()
-    with st.expander("Read it differently"):
+    with st.expander(_CORRECT):
         options = _options(draft)
-    result, problem = compute.read(draft.data, **options)
+    result = compute.read(draft.data, **options)
     with place:
-        if result is None:
-            st.error(literal(problem), title="This file can't be read")
+        if not isinstance(result, ReadResult):
+            st.error(literal(_in_words_of_the_page(result)), title=_UNREADABLE)
             return None
         st.markdown(literal(result.detected.describe()))
         for note in result.detected.notes:
@@ -111,16 +121,21 @@ def read(draft: Draft) -> ReadResult | None:
     return result
 
 
+def _in_words_of_the_page(error: Exception) -> str:
+    label = _LABELS.get(getattr(error, "option", None) or "")
+    if not isinstance(error, ReadError) or label is None:
+        return str(error)
+    return f"{error.problem} Open “{_CORRECT}” and change “{label}”."
+
+
 def _options(draft: Draft) -> dict[str, Any]:
     left, middle, right = st.columns(3)
     with left:
-        separator = _pick("Separator", _SEPARATORS, draft)
-        header = _pick("The first line", _HEADERS, draft)
+        separator = _pick(_LABELS["separator"], _SEPARATORS, draft)
+        header = _pick(_LABELS["header"], _HEADERS, draft)
     with middle:
         decimal = _pick("Decimal mark", _DECIMALS, draft)
-        skip = st.number_input(
-            "Lines to leave out at the start", 0, 1000, 0, key=f"skip_{draft.id}"
-        )
+        skip = st.number_input(_LABELS["skip_rows"], 0, 1000, 0, key=f"skip_{draft.id}")
     with right:
         encoding = _pick("Encoding", _ENCODINGS, draft)
         missing = st.text_input(
@@ -133,12 +148,8 @@ def _options(draft: Draft) -> dict[str, Any]:
     text = st.checkbox(
         "NA, null, ? and the like are text, not missing", key=f"text_{draft.id}"
     )
-    number = st.checkbox(
-        "Number columns whose names repeat: a, a (2)", key=f"repeat_{draft.id}"
-    )
-    skip_bad = st.checkbox(
-        "Leave out rows with too many or too few cells", key=f"bad_{draft.id}"
-    )
+    number = st.checkbox(_LABELS["duplicate_names"], key=f"repeat_{draft.id}")
+    skip_bad = st.checkbox(_LABELS["bad_rows"], key=f"bad_{draft.id}")
     more = [word.strip() for word in missing.split(",") if word.strip()]
     return {
         "separator": separator,

@@ -44,7 +44,22 @@ _FEW_CONTROLS = 1000  # one in so many characters is dirt, more is not text
 
 
 class ReadError(ValueError):
-    """A file cannot be read as a table; the message says why in plain words."""
+    """A file cannot be read as a table; the message says why in plain words.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong with the file.
+    advice : str
+        How the argument `option` of `read_table` gets around it. A page that has
+        controls of its own gives the advice in their words.
+    option : str, optional
+    """
+
+    def __init__(self, problem: str, advice: str = "", option: str | None = None):
+        super().__init__(f"{problem} {advice}".rstrip())
+        self.problem = problem
+        self.option = option
 
 
 def read_bytes(source: Source) -> tuple[bytes, bool]:

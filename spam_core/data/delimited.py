@@ -76,8 +76,10 @@ def unique_names(
             for name in repeated
         )
         raise ReadError(
-            f"Column names must differ, but these repeat: {where}. Rename them in "
-            "the file, or use duplicate_names='number' to number the later ones."
+            f"Column names must differ, but these repeat: {where}.",
+            "Rename them in the file, or use duplicate_names='number' to number the "
+            "later ones.",
+            "duplicate_names",
         )
     taken = set(filled)
     seen: set[str] = set()
@@ -164,7 +166,8 @@ def read_body(
     if bad:
         message = _describe_bad_rows(bad, len(names), layout)
         if bad_rows == "error":
-            raise ReadError(f"{message} Mend them in the file, or use bad_rows='skip'.")
+            advice = "Mend them in the file, or use bad_rows='skip'."
+            raise ReadError(message, advice, "bad_rows")
         notes.append(f"{message} They were left out.")
     table = table.select(list(names))
     n_rows = table.num_rows
@@ -174,7 +177,12 @@ def read_body(
     if table.num_rows == 0:
         raise ReadError("No row of the file has a value.")
     if table.num_rows < n_rows:
-        notes.append(f"{n_rows - table.num_rows} row(s) without a value were left out.")
+        empty = n_rows - table.num_rows
+        notes.append(
+            f"{empty:,} rows without a value were left out."
+            if empty > 1
+            else "A row without a value was left out."
+        )
     return table, notes
 
 

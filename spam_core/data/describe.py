@@ -205,12 +205,26 @@ def suspicious_columns(frame: pd.DataFrame) -> dict[str, str]:
     --------
     >>> suspicious_columns(pd.DataFrame({"id": [f"c{i}" for i in range(30)]}))
     {'id': 'nearly every row has a value of its own'}
+    >>> suspicious_columns(pd.DataFrame({"row": range(1, 31)}))
+    {'row': 'it counts the rows'}
     """
     found = {}
     for name in frame.columns:
         column = frame[name].dropna()
-        if len(column) < 20 or column_kind(column) != "categorical":
+        if len(column) < 20:
             continue
-        if column.nunique() > 0.9 * len(column):
+        if column_kind(column) != "categorical":
+            if _counts_up(column):
+                found[str(name)] = "it counts the rows"
+        elif column.nunique() > 0.9 * len(column):
             found[str(name)] = "nearly every row has a value of its own"
     return found
+
+
+def _counts_up(column: pd.Series[Any]) -> bool:
+    """Whether numbers grow from 0 or 1 row by row; some rows may have been removed."""
+    if not pd.api.types.is_integer_dtype(column):
+        return False
+    numbers = column.to_numpy(dtype=np.int64, na_value=0)
+    few_removed = numbers[-1] - numbers[0] < 2 * len(numbers)
+    return bool(numbers[0] in (0, 1) and few_removed and (np.diff(numbers) > 0).all())

@@ -230,7 +230,9 @@ def _refuse_preamble(text: str, reading: _Reading, n_cut: int) -> None:
         n_before = reader.line_num
     raise ReadError(
         f"The first line has one cell, but most rows below have {reading.width}: it "
-        f"seems to be a title. Use skip_rows={n_cut + n_before} to leave it out."
+        "seems to be a title.",
+        f"Use skip_rows={n_cut + n_before} to leave it out.",
+        "skip_rows",
     )
 
 
@@ -261,8 +263,9 @@ def _single_column(
             shown = {" ": "a space", ":": "a colon", "\t": "spaces"}[mark]
             raise ReadError(
                 f"No comma, semicolon, tab or pipe separates the columns; {shown} "
-                f"might. The first line is {header[:80]!r}. "
-                "Give the separator by hand."
+                f"might. The first line is {header[:80]!r}.",
+                "Give the separator by hand.",
+                "separator",
             )
     return reading
 
@@ -289,9 +292,10 @@ def _refuse_data_as_header(reading: _Reading) -> None:
         return  # the numbers stand above text, as names do
     shown = ", ".join(first[:4])
     raise ReadError(
-        f"The first line ({shown}, ...) looks like data, not like column names. "
+        f"The first line ({shown}, ...) looks like data, not like column names.",
         "Use header=False to number the columns, or header=True to take it as "
-        "names all the same."
+        "names all the same.",
+        "header",
     )
 
 

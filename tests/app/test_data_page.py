@@ -131,6 +131,17 @@ def test_o16_what_cannot_be_read_is_refused_beside_the_control(content, words) -
     assert "The data set in use is file\\.csv" in texts(at)
 
 
+def test_o16_advice_names_the_control_and_not_an_argument() -> None:
+    at = bring("adult.data", b"39,State-gov,13\n50,Private,9\n38,Private,11\n")
+    words = at.error[0].value.replace("\\", "")
+    assert "looks like data" in words
+    assert "header=" not in words
+    assert "change “The first line”" in words
+    labelled(at, "selectbox", "The first line").select(False).run()
+    assert not at.error
+    assert list(at.dataframe[0].value) == ["column_1", "column_2", "column_3"]
+
+
 def test_reading_can_be_corrected() -> None:
     at = bring("file.csv", b"a,a,b\n1,2,3\n4,5,6\n")
     assert at.error
@@ -220,16 +231,18 @@ def test_o08_rows_without_a_target_are_counted_and_can_be_left_out() -> None:
 
 def test_a_column_can_be_left_out_and_identifiers_are() -> None:
     frame = numbers().assign(
-        who=[f"customer {i}" for i in range(50)], y=["a", "b"] * 25
+        who=[f"customer {i}" for i in range(50)], row=range(1, 51), y=["a", "b"] * 25
     )
     at = bring("file.csv", csv(frame))
     labelled(at, "selectbox", "Column to predict").select("y").run()
     left_out = labelled(at, "multiselect", "Columns to leave out")
-    assert left_out.value == ["who"]
-    left_out.set_value(["who", "x", "z"]).run()
+    assert left_out.value == ["who", "row"]
+    left_out.set_value(["who", "row", "x", "z"]).run()
     assert at.error[0].value == "No column is left to predict from."
     assert use_button(at).disabled
-    labelled(at, "multiselect", "Columns to leave out").set_value(["who", "x"]).run()
+    labelled(at, "multiselect", "Columns to leave out").set_value(
+        ["who", "row", "x"]
+    ).run()
     use_button(at).click().run()
     assert at.metric[1].value == "1"
     assert "Left out: who, nearly every row has a value of its own" in texts(at)

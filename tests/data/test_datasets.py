@@ -240,7 +240,7 @@ def test_titanic_has_no_empty_row(tables: dict[str, Table], data_dir: Path) -> N
     assert table.X["age"].isna().sum() == 263
     detected = read_table(data_dir / "titanic" / "titanic3.csv").detected
     assert detected.encoding == "utf-8-sig"
-    assert "1 row(s) without a value" in detected.notes[0]
+    assert "A row without a value" in detected.notes[0]
 
 
 def test_covertype_keeps_its_groups_of_columns(tables: dict[str, Table]) -> None:

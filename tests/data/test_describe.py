@@ -100,6 +100,12 @@ def test_identifiers_are_suspicious_and_numbers_are_not() -> None:
             "id": [f"c{i}" for i in range(100)],
             "city": ["here", "there"] * 50,
             "amount": np.arange(100.0),
+            "ID": range(1, 101),
+            "id of a part of the table": np.arange(100) * 3 // 2,
+            "year": range(1900, 2000),
+            "age": [i % 50 for i in range(100)],
         }
     )
-    assert list(suspicious_columns(frame)) == ["id"]
+    found = suspicious_columns(frame)
+    assert list(found) == ["id", "ID", "id of a part of the table"]
+    assert suspicious_columns(frame.astype({"ID": "int64[pyarrow]"})) == found

@@ -240,7 +240,7 @@ def test_a_row_longer_than_a_block() -> None:
 def test_rows_without_a_value_are_left_out_and_counted() -> None:
     result = read_table(b"a,b\n1,2\n,\n3,4\n,\n")
     assert result.frame["a"].dtype == np.int64
-    assert "2 row(s) without a value" in notes_of(result)
+    assert "2 rows without a value" in notes_of(result)
 
 
 # --- numbers --------------------------------------------------------------------------
