@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -71,7 +72,9 @@ class Converter:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("library", [lambda table: table, Exporter, Converter])
+@pytest.mark.parametrize(
+    "library", [lambda table: table, pl.from_arrow, Exporter, Converter]
+)
 def test_o01_tables_of_other_libraries(kind: str, library: Any) -> None:
     X, y = visits()
     model = classifier(kind, max_epochs=3).fit(X, y)
