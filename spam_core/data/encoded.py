@@ -50,6 +50,18 @@ class Encoded:
         """Whether every cell holds an ordinary number."""
         return bool((self.codes == NUMBER).all())
 
+    def blurred_columns(self) -> list[int]:
+        """Columns whose numbers have fewer than 1,000 steps in single precision."""
+        found = []
+        for i in range(self.codes.shape[1]):
+            values = self.values[self.codes[:, i] == NUMBER, i].numpy()
+            if len(values):
+                low, high = float(values.min()), float(values.max())
+                step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
+                if 0 < high - low < 1000 * step:
+                    found.append(i)
+        return found
+
     @property
     def unknown(self) -> Tensor:
         """Mask of shape (n, d): cells that training never saw."""

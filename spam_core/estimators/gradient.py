@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from spam_core.data.columns import from_foreign
 from spam_core.data.encoding import Encoded, TableEncoder
 from spam_core.data.sparse import SparseEncoder, SparseRows
+from spam_core.data.telling import warn_caller
 from spam_core.estimators.base import (
     ClassificationTarget,
     RegressionTarget,
@@ -61,6 +62,8 @@ class EncodedEstimator(TabularEstimator):
     training_seconds_ : float
         Wall time of `fit`.
     """
+
+    _in_single_precision = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Fit to a table as it is.
@@ -118,6 +121,8 @@ class EncodedEstimator(TabularEstimator):
         rows = encoder.fit_transform(frame, weight)
         if isinstance(encoder, TableEncoder):
             encoder.named = hasattr(X, "columns")
+            if self._in_single_precision and isinstance(rows, Encoded):
+                _warn_of_blurred(encoder, rows)
         offset, factor = 0.0, 1.0
         if labels is None:
             offset, factor = _standardisation(target, weight)
@@ -188,6 +193,8 @@ class EncodedEstimator(TabularEstimator):
 
 class GradientEstimator(EncodedEstimator):
     """Trains by gradient descent: its `model_` is a SPAM or a DNN."""
+
+    _in_single_precision = True
 
     def _check_parameters(self) -> None:
         """Refuse settings of the loop that make no sense."""
@@ -262,3 +269,16 @@ def _standardisation(
     mean = float(np.average(target, weights=weight))
     spread = float(np.sqrt(np.average((target - mean) ** 2, weights=weight)))
     return mean, spread if spread > 1e-12 * max(abs(mean), 1e-300) else 0.0
+
+
+def _warn_of_blurred(encoder: TableEncoder, rows: Encoded) -> None:
+    """Tell of numbers that the cast to single precision would make equal."""
+    if encoder.scaling in ("quantile", "minmax"):
+        return  # by ranks or by the range, in double precision
+    names = [encoder.feature_names[i] for i in rows.blurred_columns()]
+    if names:
+        warn_caller(
+            "The numbers of these columns differ by too little, beside their size, to "
+            f"be told apart in single precision with scaling={encoder.scaling!r}; "
+            f"'quantile' and 'minmax' keep them apart: {names}",
+        )

@@ -144,6 +144,18 @@ def test_o12_any_offset_and_scale_is_learnt(
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=0.05)
 
 
+@pytest.mark.parametrize("scaling", ["none", "maxabs", "quantile", "minmax"])
+def test_o12_numbers_that_single_precision_would_blur_are_named(scaling: str) -> None:
+    X = pd.DataFrame({"stamp": 1e9 + np.arange(60.0), "size": np.arange(60.0)})
+    model = regressor("spam-linear", scaling=scaling, max_epochs=1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(X, X["size"])
+    words = [str(warning.message) for warning in told]
+    assert len(words) == (scaling in ("none", "maxabs")), words
+    assert all(text.endswith("keep them apart: ['stamp']") for text in words)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_o12_dtypes_of_a_table_do_not_matter(kind: str) -> None:
     whole = np.random.default_rng(12).integers(-50, 50, size=(120, 3))
