@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -30,6 +31,7 @@ from spam_core.data import (
     describe_columns,
     read_table,
     target_counts,
+    telling_columns,
 )
 from ui import jobs, session, trained
 from ui.trained import Model as Model
@@ -381,6 +383,32 @@ def _read(
         return read_table(_data, **dict(options))
     except (ValueError, LookupError) as error:
         return error
+
+
+@st.cache_resource(
+    max_entries=16,
+    show_spinner="Looking for columns that tell too much…",
+    scope="session",
+)
+def telling(
+    key: tuple[Any, ...],  # noqa: ARG001, it stands for the table
+    target: str,
+    task: str,
+    _frame: pd.DataFrame,
+) -> dict[str, str]:
+    """Name the columns of an upload that give its target away, with their scores.
+
+    Parameters
+    ----------
+    key : tuple
+        The file and how it was read.
+    target : str
+    task : {"classification", "regression"}
+    """
+    y = _frame[target]
+    if task == "classification":
+        task = "binary" if y.nunique() == 2 else "multiclass"
+    return telling_columns(_frame.drop(columns=[target]), y, task)  # type: ignore[arg-type]
 
 
 def read(data: bytes, **options: Any) -> ReadResult | ValueError | LookupError:

@@ -200,6 +200,8 @@ def choose(draft: Draft, frame: pd.DataFrame) -> None:
     for name, reason in suspects.items():
         if name in left_out:
             st.caption(f"{literal(name)} looks like an identifier: {reason}.")
+    if ready:
+        _warn_of_leaks(draft, frame, target, task, left_out)
     if len(left_out) == len(others):
         st.error("No column is left to predict from.")
         ready = False
@@ -222,6 +224,22 @@ def choose(draft: Draft, frame: pd.DataFrame) -> None:
     failed = session.take(session.FAILED)
     if failed:
         st.error(literal(failed), title="This table can't be used")
+
+
+def _warn_of_leaks(
+    draft: Draft, frame: pd.DataFrame, target: str, task: str, left_out: list[str]
+) -> None:
+    """Point to columns that give the target away by themselves."""
+    # read in another way, the same file has other types, rows or gaps
+    key = (draft.id, len(frame), *map(str, frame.dtypes), *frame.isna().sum())
+    found = compute.telling(key, target, task, frame)
+    kept = {name: score for name, score in found.items() if name not in left_out}
+    if kept:
+        names = ", ".join(f"{literal(name)} ({score})" for name, score in kept.items())
+        st.warning(
+            f"Nearly enough to tell {literal(target)}, each alone: {names}. Leave out "
+            "what is known only afterwards, or the model will look better than it is."
+        )
 
 
 def _task(draft: Draft, frame: pd.DataFrame, target: str) -> tuple[str, bool]:

@@ -28,6 +28,7 @@ from spam_core.data.generators import (
     make_known_multiclass,
     make_known_regression,
 )
+from spam_core.data.leaks import telling_columns
 from spam_core.data.readers import (
     DEFAULT_MISSING_VALUES,
     Detected,
@@ -71,4 +72,5 @@ __all__ = [
     "suggest_special_values",
     "suspicious_columns",
     "target_counts",
+    "telling_columns",
 ]

@@ -248,6 +248,18 @@ def test_a_column_can_be_left_out_and_identifiers_are() -> None:
     assert "Left out: who, nearly every row has a value of its own" in texts(at)
 
 
+def test_a_column_that_gives_the_target_away_is_pointed_to() -> None:
+    outcome = ["yes", "no", "no", "yes", "no"] * 10
+    died = [3.0 if y == "yes" else None for y in outcome]
+    at = bring("file.csv", csv(numbers().assign(died_on_day=died, y=outcome)))
+    labelled(at, "selectbox", "Column to predict").select("y").run()
+    (told,) = at.warning
+    assert "each alone: died\\_on\\_day (AUC 1.00)" in told.value
+    assert not use_button(at).disabled
+    labelled(at, "multiselect", "Columns to leave out").set_value(["died_on_day"]).run()
+    assert not at.warning
+
+
 def test_codes_that_stand_for_no_value_go_where_they_occur() -> None:
     frame = numbers().round(1).assign(y=["a", "b"] * 25)
     frame.loc[:4, "x"] = -9
