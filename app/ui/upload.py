@@ -148,6 +148,9 @@ def _options(draft: Draft) -> dict[str, Any]:
     text = st.checkbox(
         "NA, null, ? and the like are text, not missing", key=f"text_{draft.id}"
     )
+    dates = not st.checkbox(
+        "Dates such as 2026-11-27 are text", key=f"dates_{draft.id}"
+    )
     number = st.checkbox(_LABELS["duplicate_names"], key=f"repeat_{draft.id}")
     skip_bad = st.checkbox(_LABELS["bad_rows"], key=f"bad_{draft.id}")
     more = [word.strip() for word in missing.split(",") if word.strip()]
@@ -162,6 +165,7 @@ def _options(draft: Draft) -> dict[str, Any]:
         ),
         "duplicate_names": "number" if number else "error",
         "bad_rows": "skip" if skip_bad else "error",
+        "dates": dates,
     }
 
 

@@ -1,4 +1,4 @@
-"""Columns of strings to numbers, truth values and missing cells.
+"""Columns of strings to numbers, truth values, dates and missing cells.
 
 Every cell of a column has to be a number (or missing) for the column to be one. What
 stays text although most of it is numbers is said.
@@ -40,6 +40,7 @@ DEFAULT_MISSING_VALUES = (
 )
 
 _MOSTLY = 0.9  # share of numbers from which a text column is worth a remark
+_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?$"
 _EITHER_MARK = r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$"
 
 
@@ -50,7 +51,8 @@ class Converted:
     Attributes
     ----------
     values : Series
-        float64, int64, bool, boolean or str; no cell that is read as missing.
+        float64, int64, bool, boolean, datetime64 or str; no cell that is read as
+        missing.
     missing : dict of str to int
         How often each spelling was read as missing.
     notes : tuple of str
@@ -67,6 +69,7 @@ def convert_column(
     conventions: Sequence[Convention],
     missing_values: Collection[str],
     as_text: bool = False,
+    dates: bool = True,
 ) -> Converted:
     """Convert one column.
 
@@ -81,6 +84,8 @@ def convert_column(
         Spellings read as missing, compared after spaces around them are removed.
     as_text : bool
         Keep the cells as they are written.
+    dates : bool
+        Whether text such as 2026-11-27 or 2026-11-27 18:30 is read as dates.
 
     Returns
     -------
@@ -106,6 +111,9 @@ def convert_column(
         truths = _as_truths(cells)
         if truths is not None:
             return Converted(_to_series(name, truths), missing)
+        moments = _as_dates(cells) if dates else None
+        if moments is not None:
+            return Converted(moments.rename(name), missing)
     notes = () if as_text else _remarks_on_text(name, cells, conventions[0])
     return Converted(_to_series(name, cells), missing, notes)
 
@@ -163,6 +171,22 @@ def _as_truths(cells: Any) -> Any | None:
     if not pc.all(pc.or_(known, pc.is_null(cells))).as_py():
         return None
     return pc.equal(words, "true")
+
+
+def _as_dates(cells: Any) -> pd.Series[Any] | None:
+    """Return dates, or None if one cell isn't one in the order year, month, day.
+
+    03/04/2026 is two dates, one in Europe and one in America, so it stays text.
+    """
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.match_substring_regex(cells, _DATE)).as_py():
+        return None
+    try:
+        moments: pd.Series[Any] = pd.to_datetime(cells.to_pandas(), format="ISO8601")
+        return moments
+    except ValueError:  # a 30th of February, or a year that no clock has
+        return None
 
 
 def _remarks_on_numbers(

@@ -52,6 +52,7 @@ def read_table(
     duplicate_names: str = "error",
     bad_rows: str = "error",
     keep_index: bool = False,
+    dates: bool = True,
 ) -> ReadResult:
     r"""Read a CSV or Parquet table, whatever its name says.
 
@@ -90,13 +91,17 @@ def read_table(
         Keep stored row numbers (an unnamed column that counts 0, 1, 2, ... or an
         unnamed Parquet index) as a column; they are left out otherwise. A Parquet
         index with a name is a column always.
+    dates : bool
+        Whether columns of text such as 2026-11-27 or 2026-11-27 18:30 are dates;
+        other orders of day, month and year stay text. What Parquet holds stays so.
 
     Returns
     -------
     ReadResult
         ``frame``, with a fresh 0..n-1 index, string column names, and columns of
-        float64, int64, bool, boolean (with missing cells) or str; and ``detected``.
-        Spaces around cells are removed. Rows with no value at all are left out.
+        float64, int64, bool, boolean (with missing cells), datetime64 or str; and
+        ``detected``. Spaces around cells are removed. Rows with no value at all are
+        left out.
 
     Raises
     ------
@@ -151,10 +156,14 @@ def read_table(
             conventions,
             tokens,
             as_text=name in as_written,
+            dates=dates,
         )
         series[name] = converted.values
         spellings.update(converted.missing)
         notes += converted.notes
+    moments = [n for n, s in series.items() if pd.api.types.is_datetime64_dtype(s)]
+    if moments:
+        notes.append(f"Read as dates: {', '.join(moments)}.")
     nameless = [n for n, given in zip(unique, layout.names, strict=True) if not given]
     notes += _leave_out_nameless(series, nameless, unique[0], keep_index)
     return _result(

@@ -520,3 +520,24 @@ def test_any_text_is_a_table_or_a_read_error(
     assert frame.columns.is_unique
     assert frame.isna().sum().sum() == detected.n_missing
     assert detected.describe()
+
+
+def test_dates_and_times_are_read_if_every_cell_is_one() -> None:
+    text = (
+        "day,time,mixed,american,february,missing,y\n"
+        "2024-02-29,2024-01-01 18:30,2024-01-01,03/04/2024,2024-02-30,2024-05-01,1\n"
+        "2023-12-31,2024-01-02T07:05:01.5,soon,03/05/2024,2024-02-28,NA,2\n"
+    )
+    frame, detected = read_table(text.encode())
+    assert frame["day"].tolist() == [
+        pd.Timestamp(2024, 2, 29),
+        pd.Timestamp(2023, 12, 31),
+    ]
+    assert frame["time"][1] == pd.Timestamp("2024-01-02 07:05:01.5")
+    assert frame["missing"].isna().tolist() == [False, True]
+    for name in ("mixed", "american", "february"):
+        assert pd.api.types.is_string_dtype(frame[name])
+    assert "Read as dates: day, time, missing." in detected.notes
+    as_text = read_table(text.encode(), dates=False)
+    assert as_text.frame["day"].tolist() == ["2024-02-29", "2023-12-31"]
+    assert "Read as dates" not in notes_of(as_text)
