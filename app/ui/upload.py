@@ -20,6 +20,7 @@ from spam_core.data import (
 )
 from ui import compute, session
 from ui.text import literal
+from ui.widgets import readable
 from ui.workspace import Choices
 
 _PREVIEW = 8  # rows
@@ -115,7 +116,7 @@ def read(draft: Draft) -> ReadResult | None:
         for note in result.detected.notes:
             st.caption(literal(note))
         st.dataframe(
-            result.frame.head(_PREVIEW),
+            readable(result.frame.head(_PREVIEW)),
             alt=f"The first rows of {draft.name}",
         )
     return result

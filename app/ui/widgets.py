@@ -136,10 +136,10 @@ def chart(figure: go.Figure, key: str, **settings: Any) -> Any:
     frame = plots.table(figure)
     with st.expander("The same numbers as a table"):
         if len(frame) <= _BIG_TABLE:
-            st.dataframe(_readable(frame), hide_index=True, alt=f"Table: {alt}")
+            st.dataframe(readable(frame), hide_index=True, alt=f"Table: {alt}")
         else:
             st.write(f"{len(frame):,} rows")
-            st.dataframe(_readable(frame.head(_BIG_TABLE)), hide_index=True, alt=alt)
+            st.dataframe(readable(frame.head(_BIG_TABLE)), hide_index=True, alt=alt)
     return shown
 
 
@@ -230,7 +230,7 @@ def row_values(table: Table, position: int) -> None:
         if pd.isna(value)
         else f"{value:.6g}"
         if isinstance(value, float)
-        else str(value)
+        else str(value).removesuffix(" 00:00:00")  # a day without a time
         for value in row
     ]
     st.dataframe(
@@ -244,14 +244,18 @@ def preview(table: Table, rows: int = 20) -> None:
     """Show the first rows of a table, the target first."""
     frame = pd.concat([table.y.head(rows), table.X.head(rows)], axis=1)
     st.dataframe(
-        _readable(frame), hide_index=True, alt=f"The first rows of {table.name}"
+        readable(frame), hide_index=True, alt=f"The first rows of {table.name}"
     )
 
 
-def _readable(frame: pd.DataFrame) -> pd.DataFrame:
-    """Make columns of one type: Arrow has no column of numbers and text."""
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Make columns of one type, as Arrow wants, and days of dates without a time."""
     frame = frame.copy()
     for name in frame.columns:
+        if pd.api.types.is_datetime64_dtype(frame[name]):
+            days = frame[name].dt.normalize()
+            if days.equals(frame[name]):
+                frame[name] = frame[name].dt.strftime("%Y-%m-%d")
         if frame[name].dtype == object:
             frame[name] = [
                 value

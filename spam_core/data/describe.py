@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from spam_core.data.columns import column_kind
+from spam_core.data.columns import column_kind, holds_dates
 from spam_core.data.frames import guess_task
 from spam_core.data.table import Table, Task
 
@@ -65,7 +65,7 @@ def _column(
     real = values[~special].dropna()
     return {
         "column": name,
-        "kind": kind,
+        "kind": "date" if holds_dates(values) else kind,
         "missing": int(values.isna().sum()),
         "distinct": int(real.nunique()),
         "special codes": int(special.sum()),
