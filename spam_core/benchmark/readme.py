@@ -92,8 +92,11 @@ def _accuracy(report: Report) -> str:
         best = best_of([result for result, _ in columns if result is not None])
         if best is None:
             continue
+        most = max(len(r["seeds"]) for r, _ in columns if r is not None)
         cells = [
-            "–" if r is None else _bold(score_text(r), r is best) + more
+            "–"
+            if r is None
+            else _bold(score_text(r), r is best) + more + _fewer(r, most)
             for r, more in columns
         ]
         number = paper_best(table, best["better"] == "lower")
@@ -101,21 +104,31 @@ def _accuracy(report: Report) -> str:
         if number is not None and PAPER[table].remark:
             theirs += " (other data)"
         arrow = "↓" if best["better"] == "lower" else "↑"
-        name = f"{table}, {METRIC_NAMES[best['metric']]} {arrow}"
+        name = f"{table}, {METRIC_NAMES[best['metric']]} {arrow}, {_seeds(most)}"
         rows.append([name, *cells, theirs])
     if not rows:
         return "No fit is measured yet."
     head = ("", *(variant.label for variant in variants), "the paper's best SPAM")
     return _block(
-        "Errors on test rows, mean ± standard deviation over seeds "
-        f"{report.settings['seeds']}; a seed draws the split (70/10/20, or the "
-        "official test rows) and is the model's `random_state`. Defaults, nothing "
+        "Errors on test rows, mean ± standard deviation over the seeds of a line; what "
+        "has fewer seeds says so, and isn't to be compared closely. A seed draws the "
+        "split (70/10/20, or the official test rows) and is the model's "
+        "`random_state`. Defaults, nothing "
         "tuned to a table but the rank of 128; the paper's numbers are tuned and on "
         "splits of its own. All models and data sets, with what couldn't be run and "
         "why: "
         f"{_link('accuracy')}.",
         markdown(head, rows),
     )
+
+
+def _seeds(n: int) -> str:
+    return "1 seed" if n == 1 else f"{n} seeds"
+
+
+def _fewer(result: Result, most: int) -> str:
+    n = len(result["seeds"])
+    return f" ({_seeds(n)})" if n < most else ""
 
 
 def _bold(text: str, bold: bool) -> str:
