@@ -26,6 +26,7 @@ from spam_core import load_dataset, load_model
 from spam_core.data import (
     ReadResult,
     Table,
+    check_target,
     dataset_info,
     dataset_names,
     describe_columns,
@@ -406,9 +407,7 @@ def telling(
     task : {"classification", "regression"}
     """
     y = _frame[target]
-    if task == "classification":
-        task = "binary" if y.nunique() == 2 else "multiclass"
-    return telling_columns(_frame.drop(columns=[target]), y, task)  # type: ignore[arg-type]
+    return telling_columns(_frame.drop(columns=[target]), y, check_target(y, task))
 
 
 def read(data: bytes, **options: Any) -> ReadResult | ValueError | LookupError:

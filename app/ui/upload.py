@@ -49,7 +49,6 @@ _HEADERS = {
     False: "is data already",
 }
 _CORRECT = "Read it differently"
-_UNREADABLE = "This file can't be read"
 _LABELS = {  # arguments of `read_table`, as the form calls them
     "separator": "Separator",
     "header": "The first line",
@@ -110,7 +109,8 @@ def read(draft: Draft) -> ReadResult | None:
     result = compute.read(draft.data, **options)
     with place:
         if not isinstance(result, ReadResult):
-            st.error(literal(_in_words_of_the_page(result)), title=_UNREADABLE)
+            problem = literal(_in_words_of_the_page(result))
+            st.error(problem, title="This file can't be read")
             return None
         st.markdown(literal(result.detected.describe()))
         for note in result.detected.notes:
@@ -123,10 +123,10 @@ def read(draft: Draft) -> ReadResult | None:
 
 
 def _in_words_of_the_page(error: Exception) -> str:
-    label = _LABELS.get(getattr(error, "option", None) or "")
-    if not isinstance(error, ReadError) or label is None:
-        return str(error)
-    return f"{error.problem} Open “{_CORRECT}” and change “{label}”."
+    if isinstance(error, ReadError) and error.option in _LABELS:
+        label = _LABELS[error.option]
+        return f"{error.problem} Open “{_CORRECT}” and change “{label}”."
+    return str(error)
 
 
 def _options(draft: Draft) -> dict[str, Any]:
@@ -179,8 +179,9 @@ def _pick(label: str, options: dict[Any, str], draft: Draft) -> Any:
     )
 
 
-def choose(draft: Draft, frame: pd.DataFrame) -> None:
+def choose(draft: Draft, result: ReadResult) -> None:
     """Let the visitor say what to predict from what, and use the table."""
+    frame = result.frame
     names = list(frame.columns)
     target = st.selectbox(
         "Column to predict",
@@ -206,7 +207,7 @@ def choose(draft: Draft, frame: pd.DataFrame) -> None:
         if name in left_out:
             st.caption(f"{literal(name)} looks like an identifier: {reason}.")
     if ready:
-        _warn_of_leaks(draft, frame, target, task, left_out)
+        _warn_of_leaks(draft, result, target, task, left_out)
     if len(left_out) == len(others):
         st.error("No column is left to predict from.")
         ready = False
@@ -232,12 +233,13 @@ def choose(draft: Draft, frame: pd.DataFrame) -> None:
 
 
 def _warn_of_leaks(
-    draft: Draft, frame: pd.DataFrame, target: str, task: str, left_out: list[str]
+    draft: Draft, result: ReadResult, target: str, task: str, left_out: list[str]
 ) -> None:
     """Point to columns that give the target away by themselves."""
     # read in another way, the same file has other types, rows or gaps
-    key = (draft.id, len(frame), *map(str, frame.dtypes), *frame.isna().sum())
-    found = compute.telling(key, target, task, frame)
+    types, missing = map(str, result.frame.dtypes), result.detected.missing
+    key = (draft.id, result.detected.n_rows, *types, *missing.items())
+    found = compute.telling(key, target, task, result.frame)
     kept = {name: score for name, score in found.items() if name not in left_out}
     if kept:
         names = ", ".join(f"{literal(name)} ({score})" for name, score in kept.items())

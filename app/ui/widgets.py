@@ -11,6 +11,7 @@ import streamlit as st
 
 from spam_core import plots
 from spam_core.data import Table
+from spam_core.explain.ledger import show_cell
 from ui import compute, session
 from ui.text import RAW_TABLES, VIEW_HELP, amount, literal, number, percent
 
@@ -225,14 +226,7 @@ def outcome(
 def row_values(table: Table, position: int) -> None:
     """Show the columns of a row as a table."""
     row = table.X.iloc[position]
-    values = [
-        "missing"
-        if pd.isna(value)
-        else f"{value:.6g}"
-        if isinstance(value, float)
-        else str(value).removesuffix(" 00:00:00")  # a day without a time
-        for value in row
-    ]
+    values = [show_cell(None if pd.isna(value) else value) for value in row]
     st.dataframe(
         pd.DataFrame({"column": list(table.feature_names), "value": values}),
         hide_index=True,

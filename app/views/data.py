@@ -34,7 +34,7 @@ if shown == "Bring your own":
         st.caption(f"The data set in use is {text.literal(table.name)}.")
     else:
         st.subheader("What to predict from what")
-        upload.choose(draft, result.frame)
+        upload.choose(draft, result)
     st.stop()
 
 task = {

@@ -113,11 +113,9 @@ def _accuracy(report: Report) -> str:
         "Errors on test rows, mean ± standard deviation over the seeds of a line; what "
         "has fewer seeds says so, and isn't to be compared closely. A seed draws the "
         "split (70/10/20, or the official test rows) and is the model's "
-        "`random_state`. Defaults, nothing "
-        "tuned to a table but the rank of 128; the paper's numbers are tuned and on "
-        "splits of its own. All models and data sets, with what couldn't be run and "
-        "why: "
-        f"{_link('accuracy')}.",
+        "`random_state`. Defaults, nothing tuned to a table but the rank of 128; the "
+        "paper's numbers are tuned and on splits of its own. All models and data sets, "
+        f"with what couldn't be run and why: {_link('accuracy')}.",
         markdown(head, rows),
     )
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import embedding_bag
 
 from spam_core.data.sparse import SparseRows
 from spam_core.models.ensemble import _block_diagonal
 from spam_core.models.feature_maps import LinearMap
+from spam_core.models.lookup import look_up_bags
 from spam_core.models.polynomial import polynomial, signed_root
 from spam_core.models.spam import SPAM
 
@@ -151,7 +151,8 @@ class SparseEnsemble:
         """
         found = {}
         for order, table in tables.items():
-            bag = _bags(batch.place, table, batch.start, batch.values, order)
+            weight = signed_root(batch.values, order)
+            bag = look_up_bags(batch.place, batch.start, weight, table)
             found[order] = bag.requires_grad_()
         return found
 
@@ -161,7 +162,8 @@ class SparseEnsemble:
         found = {}
         for order, value in sums.items():
             assert value.grad is not None, "after backward()"
-            found[order] = _bags(row, value.grad, batch.column_start, values, order)
+            weight = signed_root(values, order)
+            found[order] = look_up_bags(row, batch.column_start, weight, value.grad)
         return found
 
     @torch.no_grad()
@@ -172,7 +174,9 @@ class SparseEnsemble:
         place = column.clamp(min=0)
         return self.scores(
             {
-                order: _bags(place, table, rows.start[:-1], values, order)
+                order: look_up_bags(
+                    place, rows.start[:-1], signed_root(values, order), table
+                )
                 for order, table in self.tables.items()
             }
         )
@@ -210,18 +214,3 @@ class SparseEnsemble:
         feature_map = LinearMap(layout, self.feature_map.rescale).double()
         bias = self.bias.detach().double() * factor + offset
         return SPAM(feature_map, bias, weights, lam)
-
-
-def _bags(
-    place: Tensor, table: Tensor, start: Tensor, values: Tensor, order: int
-) -> Tensor:
-    """Sum entries of a table, (.., M, R), weighted by rescaled numbers, bag by bag."""
-    bags: Tensor = embedding_bag(
-        place,
-        table.flatten(1),
-        start,
-        mode="sum",
-        per_sample_weights=signed_root(values, order),
-    )
-    by_member: Tensor = bags.unflatten(1, table.shape[1:])
-    return by_member

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from spam_core.plots import theme
+from spam_core.plots.named_bars import named_bars
 from spam_core.plots.values import scale_name, sizes, term_label
 
 if TYPE_CHECKING:
@@ -78,40 +79,22 @@ def importance(
         if measure == "importance"
         else "standard deviation of the contribution"
     )
-    bars = theme.labels(names, 40)
-    colours = [theme.NEGATIVE] * len(bars)
+    colours = [theme.NEGATIVE] * len(names)
     if len(rest):
         colours[-1] = theme.NEUTRAL
-    figure = go.Figure()
-    figure.add_bar(
-        x=shown,
-        y=bars,
-        orientation="h",
-        customdata=[theme.literal(name) for name in names],
-        marker={"color": colours},
-        # rounding noise beside a large term is no number to print
-        text=[theme.number(v if v > 1e-6 * max(shown) else 0.0) for v in shown],
-        textposition="auto",
-        cliponaxis=False,
-        hovertemplate=f"%{{customdata}}<br>{what}: %{{x:.4g}}<extra></extra>",
-        meta={"columns": {"term": "customdata", f"{what} to {label}": "x"}},
-    )
-    figure.update_xaxes(title=theme.literal(f"{what} to {label}"))
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=bars[::-1],
-        title=None,
-        showgrid=False,
-    )
     leading = ", ".join(
         f"{name} {theme.number(value)}"
         for name, value in list(zip(names, shown, strict=True))[:3]
     )
-    return theme.finish(
-        figure,
-        title=theme.literal("Largest terms" if title is None else title),
+    return named_bars(
+        names,
+        shown,
+        # rounding noise beside a large term is no number to print
+        texts=[theme.number(v if v > 1e-6 * max(shown) else 0.0) for v in shown],
+        hover=f"%{{customdata}}<br>{what}: %{{x:.4g}}",
+        columns={"term": "customdata", f"{what} to {label}": "x"},
+        axis=f"{what} to {label}",
+        title="Largest terms" if title is None else title,
         alt=f"Terms ranked by {what} to {label}: {leading}.",
-        height=110 + theme.BAR_HEIGHT * len(bars),
-        showlegend=False,
+        colours=colours,
     )

@@ -20,6 +20,7 @@ def named_bars(
     title: str,
     alt: str,
     tickformat: str | None = None,
+    colours: Sequence[str] | None = None,
 ) -> go.Figure:
     """Draw a bar for each name, the first on top.
 
@@ -36,6 +37,8 @@ def named_bars(
     title, alt : str
     tickformat : str, optional
         Of the values' axis.
+    colours : sequence of str, optional
+        One a bar; by default all are alike.
     """
     bars = theme.labels(names, 40)
     figure = go.Figure()
@@ -44,7 +47,7 @@ def named_bars(
         y=bars,
         orientation="h",
         customdata=[theme.literal(name) for name in names],
-        marker={"color": theme.NEGATIVE},
+        marker={"color": theme.NEGATIVE if colours is None else list(colours)},
         text=texts,
         textposition="auto",
         cliponaxis=False,
