@@ -29,6 +29,7 @@ from spam_core.training.losses import Task
 from spam_core.training.phases import Phases
 from spam_core.training.regularization import (
     CANDIDATES,
+    FEW_ROWS,
     MANY_ROWS,
     NETWORKS,
     Regularization,
@@ -193,6 +194,8 @@ def candidates(settings: SPAMSettings, n_rows: int) -> list[Regularization]:
         left_out.add("rough")  # it has no knots whose smoothness could differ
     if n_rows < MANY_ROWS:
         left_out.add("loose")
+    if n_rows > FEW_ROWS:
+        left_out.add("keen")
     return [choice for name, choice in CANDIDATES.items() if name not in left_out]
 
 

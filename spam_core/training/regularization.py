@@ -45,6 +45,7 @@ class Regularization:
 
 
 CANDIDATES: dict[str, Regularization] = {
+    "keen": Regularization(0.2, shape_speed=5.0, basis_penalty=1.0),
     "light": Regularization(shape_variation=0.6, shape_speed=5.0),
     "rough": Regularization(basis_smoothness=0.0),
     "loose": Regularization(3.0, basis_smoothness=0.5, basis_penalty=1.0),
@@ -53,6 +54,10 @@ CANDIDATES: dict[str, Regularization] = {
     "strong": Regularization(shape_variation=5.0, basis_penalty=50.0),
 }
 """What ``regularization="auto"`` tries; names are accepted as they are."""
+
+FEW_ROWS = 5_000
+"""Rows up to which "keen" is tried: where many levels are seen a few times each, few
+rows ask for it (Titanic's cabins and places); larger tables never chose it."""
 
 MANY_ROWS = 50_000
 """Rows from which on "loose" is tried: it needs many, and costs time on any."""

@@ -21,6 +21,7 @@ from spam_core.training.config import Progress
 from spam_core.training.fit import SPAMSettings, candidates
 from spam_core.training.regularization import (
     CANDIDATES,
+    FEW_ROWS,
     MANY_ROWS,
     NETWORKS,
     Regularization,
@@ -127,10 +128,12 @@ def test_the_best_candidate_is_chosen() -> None:
 @pytest.mark.parametrize(
     ("feature_map", "n_rows", "left_out"),
     [
-        ("spline", MANY_ROWS - 1, {"loose"}),
-        ("spline", MANY_ROWS, set()),
-        ("linear", MANY_ROWS - 1, {"loose", "rough"}),
-        ("linear", MANY_ROWS, {"rough"}),
+        ("spline", FEW_ROWS, {"loose"}),
+        ("spline", FEW_ROWS + 1, {"loose", "keen"}),
+        ("spline", MANY_ROWS - 1, {"loose", "keen"}),
+        ("spline", MANY_ROWS, {"keen"}),
+        ("linear", FEW_ROWS, {"loose", "rough"}),
+        ("linear", MANY_ROWS, {"keen", "rough"}),
     ],
 )
 def test_candidates_suit_the_map_and_the_rows(
