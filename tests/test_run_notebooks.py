@@ -9,7 +9,9 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 from PIL import Image
+from playwright.sync_api import sync_playwright
 
 from scripts.run_notebooks import PNG, add_pictures, figures, main, run, smaller
 
@@ -42,6 +44,29 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stored_figures_have_pictures(path: Path) -> None:
     assert without_picture(nbformat.read(path, as_version=4)) == 0
     assert path.stat().st_size < LARGEST
+
+
+def test_o19_exported_notebooks_show_every_figure_without_a_network(
+    tmp_path: Path, chromium: str
+) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        page = browser.new_context(offline=True).new_page()
+        for path in NOTEBOOKS:
+            notebook = nbformat.read(path, as_version=4)
+            html, _ = HTMLExporter().from_notebook_node(notebook)
+            exported = tmp_path / f"{path.stem}.html"
+            exported.write_text(html)
+            page.goto(exported.as_uri(), wait_until="domcontentloaded")
+            shown = page.eval_on_selector_all(
+                "img",
+                "all => all.filter(i => i.naturalWidth > 0 && i.clientHeight > 100)"
+                ".length",
+            )
+            assert shown == len(list(figures(notebook))), path.stem
+        browser.close()
 
 
 @pytest.mark.usefixtures("own_folders")

@@ -154,6 +154,7 @@ def _speed(report: Report) -> str:
             show(result["times_as_fast"], 2),
             show(result["seconds_to_match"], 2),
             show(result["times_as_fast_to_match"], 2),
+            _got_there(result),
             show(result["memory_gb"], 2),
         ]
         for result in report.results
@@ -165,6 +166,7 @@ def _speed(report: Report) -> str:
         f"times as fast as {REFERENCE}",
         f"seconds to {REFERENCE}'s error",
         "times as fast to it",
+        "seeds (those that get there)",
         "GB",
     )
     return _block(
@@ -174,6 +176,11 @@ def _speed(report: Report) -> str:
         f"of {REFERENCE}: {_link('speed')}.",
         markdown(head, rows, texts=2),
     )
+
+
+def _got_there(result: Result) -> str:
+    some, total = result["n_matched"], result["n_seeds"]
+    return str(total) if some is None else f"{total} ({some})"
 
 
 def _explanations(report: Report) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean, median
@@ -34,11 +35,13 @@ COLUMNS = (
     Column("table", "table"),
     Column("label", "model"),
     Column("metric", "metric"),
+    Column("n_seeds", "seeds"),
     Column("score", "on test rows", 4),
     Column("seconds", "seconds to fit", 2),
     Column("times_as_fast", f"times as fast as {REFERENCE}", 2),
     Column("seconds_to_match", f"seconds to {REFERENCE}'s error", 2),
     Column("times_as_fast_to_match", "times as fast to it", 2),
+    Column("n_matched", "seeds that get there"),
     Column("memory_gb", "GB", 2),
     Column("note", "note"),
 )
@@ -55,7 +58,8 @@ _TEXT = (
     "its error on the test rows is at most that of the same seed's "
     f"{REFERENCE} is looked for by halving, each time with a fit of its own that is "
     "stopped there by a callback; given is that fit's wall time, choosing the "
-    "regularization included. A dash: not all seeds get there.\n\n"
+    "regularization included. A seed that doesn't get there counts as longer than any, "
+    "so a dash says that half of them or more don't.\n\n"
     "Memory: peak of a fit's largest process, interpreter and table included. "
     "Explanations a second have a command of their own, `benchmark explanations`."
 )
@@ -181,8 +185,9 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
     -------
     list of dict
         One for each table and variant: ``table``, ``model``, ``label``, ``metric``,
-        ``score`` (mean), ``seeds``, ``seconds`` (median), ``times_as_fast``,
-        ``seconds_to_match``, ``epochs_to_match``, ``times_as_fast_to_match``,
+        ``score`` (mean), ``seeds``, ``n_seeds``, ``seconds`` (median),
+        ``times_as_fast``, ``seconds_to_match``, ``epochs_to_match``,
+        ``times_as_fast_to_match``, ``n_matched`` (None where nothing is stopped),
         ``memory_gb`` (largest), ``parameters``, ``note``.
     """
     whole = [fit for fit in fits if fit["stop_after"] is None]
@@ -192,19 +197,22 @@ def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
 def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
     done = measured(same)
     metric = main_metric(same[0])
-    ratios, matched, epochs, matched_ratios = [], [], [], []
+    ratios, matches = [], []
     for fit in done:
         reference = _reference(fits, fit)
         if reference is None:
             continue
         ratios.append(reference["seconds"] / fit["seconds"])
-        match = _first_match(fits, fit, reference)
-        if match is not None:
-            matched.append(match["seconds"])
-            epochs.append(match["epochs"])
-            matched_ratios.append(reference["seconds"] / match["seconds"])
-    if len(matched) < len(done):
-        matched, epochs, matched_ratios = [], [], []
+        if fit["model"] == _STOPPED:
+            match = _first_match(fits, fit, reference)
+            seconds, epochs = (
+                (match["seconds"], match["epochs"]) if match else (math.inf, math.inf)
+            )
+            matches.append((seconds, epochs, reference["seconds"] / seconds))
+    n_matched = sum(math.isfinite(seconds) for seconds, *_ in matches)
+    usual = [median(column) for column in zip(*matches, strict=True)]
+    if not usual or not math.isfinite(usual[0]):
+        usual = [None, None, None]
     return {
         "table": same[0]["table"],
         "model": same[0]["model"],
@@ -212,11 +220,13 @@ def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
         "metric": metric,
         "score": fmean(fit["scores"][metric] for fit in done) if done else None,
         "seeds": [fit["seed"] for fit in done],
+        "n_seeds": len(done),
         "seconds": _median(fit["seconds"] for fit in done),
         "times_as_fast": _median(ratios),
-        "seconds_to_match": _median(matched),
-        "epochs_to_match": _median(epochs),
-        "times_as_fast_to_match": _median(matched_ratios),
+        "seconds_to_match": usual[0],
+        "epochs_to_match": usual[1],
+        "times_as_fast_to_match": usual[2],
+        "n_matched": n_matched if matches else None,
         "memory_gb": max((fit["memory_gb"] for fit in done), default=None),
         "parameters": same[0]["parameters"],
         "note": first_note(same),
@@ -224,9 +234,7 @@ def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
 
 
 def _first_match(fits: Sequence[Fit], fit: Fit, reference: Fit) -> Fit | None:
-    """Return the shortest fit that is as good as the reference; None for others."""
-    if fit["model"] != _STOPPED:
-        return None
+    """Return the shortest fit of these settings that is as good as the reference."""
     good = [
         f
         for f in fits

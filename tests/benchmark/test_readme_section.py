@@ -52,7 +52,7 @@ def test_speed_is_a_line_a_model(tmp_path: Path) -> None:
         a_fit(label="XGBoost", model="xgboost", seconds=2.0, epochs=0),
     ]
     speed_report(fits).save(tmp_path)
-    assert "| california | XGBoost | 2.0 | 30 | – | – | 0.50 |" in section(tmp_path)
+    assert "| california | XGBoost | 2.0 | 30 | – | – | 1 | 0.50 |" in section(tmp_path)
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:

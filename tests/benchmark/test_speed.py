@@ -56,8 +56,34 @@ def test_spam_is_stopped_at_the_first_epoch_that_is_good_enough(
 def test_a_spam_that_never_is_as_good_has_a_dash(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(Children, "measure", fake([0.9, 0.8], reference=0.5))
     spam = run(tmp_path)["SPAM, order 2"]
-    assert spam["seconds_to_match"] is None
+    assert (spam["seconds_to_match"], spam["n_matched"]) == (None, 0)
     assert spam["times_as_fast"] == 25.0
+
+
+@pytest.mark.parametrize(
+    ("never", "seconds", "ratio"), [(1, 4.0, 10.0), (2, None, None)]
+)
+def test_a_seed_that_never_is_as_good_counts_as_the_longest(
+    never: int, seconds: float | None, ratio: float | None
+) -> None:
+    ebm = {"label": "EBM 3x", "model": "ebm-2", "epochs": 0, "seconds": 40.0}
+    spams = {"label": "SPAM, order 2", "model": "spam"}
+    fits = []
+    for seed in range(3):
+        error = 0.6 if seed < never else 0.4
+        fits += [
+            a_fit(**ebm, seed=seed, scores=lower(0.5)),
+            a_fit(**spams, seed=seed, seconds=9.0, epochs=9, scores=lower(error)),
+        ]
+        if seed >= never:
+            stopped = {"seconds": 4.0, "epochs": 4, "stop_after": 4}
+            fits.append(a_fit(**spams, **stopped, seed=seed, scores=lower(0.5)))
+    spam = next(r for r in summarise(fits) if r["model"] == "spam")
+    assert (spam["n_matched"], spam["n_seeds"]) == (3 - never, 3)
+    assert (spam["seconds_to_match"], spam["times_as_fast_to_match"]) == (
+        seconds,
+        ratio,
+    )
 
 
 def test_ratios_are_within_a_seed() -> None:
@@ -72,7 +98,9 @@ def test_ratios_are_within_a_seed() -> None:
         ]
     first = summarise(fits)[0]
     assert (first["seconds"], first["times_as_fast"]) == (4.0, 10.0)
-    assert "| SPAM, order 2 | rmse | 0.4000 | 4.0 | 10 |" in make_report(fits).table()
+    assert (
+        "| SPAM, order 2 | rmse | 3 | 0.4000 | 4.0 | 10 |" in make_report(fits).table()
+    )
 
 
 def test_a_whole_fit_takes_its_stopped_ones_away() -> None:
