@@ -68,6 +68,7 @@ def section(folder: Path) -> str:
     """Write what the reports in a folder say, in short."""
     writers: tuple[tuple[str, Callable[[Report], str]], ...] = (
         ("accuracy", _accuracy),
+        ("tuned", _tuned),
         ("speed", _speed),
         ("explanations", _explanations),
         ("throughput_cpu", _throughput),
@@ -103,9 +104,7 @@ def _accuracy(report: Report) -> str:
         theirs = "–" if number is None else f"{number[1]:.4f}"
         if number is not None and PAPER[table].remark:
             theirs += " (other data)"
-        arrow = "↓" if best["better"] == "lower" else "↑"
-        name = f"{table}, {METRIC_NAMES[best['metric']]} {arrow}, {_seeds(most)}"
-        rows.append([name, *cells, theirs])
+        rows.append([_line(best, most), *cells, theirs])
     if not rows:
         return "No fit is measured yet."
     head = ("", *(variant.label for variant in variants), "the paper's best SPAM")
@@ -118,6 +117,37 @@ def _accuracy(report: Report) -> str:
         f"with what couldn't be run and why: {_link('accuracy')}.",
         markdown(head, rows),
     )
+
+
+def _tuned(report: Report) -> str:
+    """Write a line for each data set: the models whose settings a search chose."""
+    found = {(r["table"], r["label"]): r for r in report.results}
+    labels = list(dict.fromkeys(label for _, label in found))
+    rows = []
+    for table in dict.fromkeys(r["table"] for r in report.results):
+        mine = [found.get((table, label)) for label in labels]
+        best = best_of([result for result in mine if result is not None])
+        if best is None:
+            continue
+        most = max(len(r["seeds"]) for r in mine if r is not None)
+        cells = [
+            "–" if r is None else _bold(score_text(r), r is best) + _fewer(r, most)
+            for r in mine
+        ]
+        ratio = next((r["ratio"] for r in mine if r and r["model"] == "spam"), None)
+        rows.append([_line(best, most), *cells, show(ratio, 3)])
+    head = ("", *labels, "SPAM's error / XGBoost's")
+    return _block(
+        "Settings chosen by a random search of equal length on validation rows: "
+        f"{_link('tuned')}.",
+        markdown(head, rows),
+    )
+
+
+def _line(best: Result, most: int) -> str:
+    """Name a line after its table, metric and number of seeds."""
+    arrow = "↓" if best["better"] == "lower" else "↑"
+    return f"{best['table']}, {METRIC_NAMES[best['metric']]} {arrow}, {_seeds(most)}"
 
 
 def _seeds(n: int) -> str:

@@ -1,4 +1,4 @@
-"""Refuse factors of a polynomial that don't fit together, before it is built."""
+"""Refuse factors and inputs of a polynomial that do not fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from spam_core.data.encoding import NUMBER, Marginals
+from spam_core.data.encoding import NUMBER, Encoded, Marginals
 from spam_core.models.polynomial import MAX_ORDER
 
 
@@ -74,3 +74,21 @@ def check_marginals(marginals: Marginals, columns: int, dtype: torch.dtype) -> N
         )
     if dtype != torch.float64:
         raise ValueError(f"With marginals the factors must be float64, got {dtype}")
+
+
+def as_rows(rows: Encoded | Tensor) -> Encoded:
+    """Take bare model inputs of shape (n, d) for rows whose cells all hold numbers.
+
+    Raises
+    ------
+    ValueError
+        If they have another number of dimensions.
+    """
+    if not isinstance(rows, Tensor):
+        return rows
+    if rows.ndim != 2:
+        raise ValueError(
+            f"Expected model inputs of shape (n, d), got {tuple(rows.shape)}"
+        )
+    codes = torch.full(rows.shape, NUMBER, dtype=torch.int32, device=rows.device)
+    return Encoded(rows, codes)

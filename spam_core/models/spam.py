@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor
 
-from spam_core.data.encoding import NUMBER, Encoded, Marginals
+from spam_core.data.encoding import Encoded, Marginals
 from spam_core.data.sparse import SparseRows
-from spam_core.models.factor_checks import check_factors, check_marginals
-from spam_core.models.factors import Factors, fewest_components
+from spam_core.models.factor_checks import as_rows, check_factors, check_marginals
+from spam_core.models.factors import Factors, joined, make_factors, mean_of_members
 from spam_core.models.feature_maps import (
     FeatureMap,
     FeatureMapName,
@@ -204,7 +204,7 @@ class SPAM:
         Tensor of shape (n, C)
         """
         if isinstance(rows, Tensor):
-            rows = _as_rows(rows)
+            rows = as_rows(rows)
         factors = self.factors if collapsed else self._member_factors()
         width = sum(
             table.shape[1] * table.shape[2] for table in factors.tables.values()
@@ -232,7 +232,7 @@ class SPAM:
         dict of order l to Tensor of shape (n, d, R_l)
             An unknown cell has its feature's training mean.
         """
-        rows = _as_rows(rows)
+        rows = as_rows(rows)
         result = {}
         unknown = rows.unknown
         any_unknown = bool(unknown.any())
@@ -257,7 +257,7 @@ class SPAM:
         -------
         Tensor of shape (n, R_l)
         """
-        return self._sums(_as_rows(rows), order, self.factors).flatten(1)
+        return self._sums(as_rows(rows), order, self.factors).flatten(1)
 
     def weighted_scores(
         self, rows: Encoded | Tensor, order: int, vectors: Tensor
@@ -280,7 +280,7 @@ class SPAM:
         Tensor of shape (n, d, C)
             ``sum_rho g_{l,rho,i}(x_i) v_{n,c,rho}``.
         """
-        rows = _as_rows(rows)
+        rows = as_rows(rows)
         table = self.factors.tables[order]
         if self.joint:  # a component is the sum of all members' networks
             vectors = vectors.repeat(1, 1, table.shape[1])
@@ -379,66 +379,15 @@ class SPAM:
 
     def _member_factors(self) -> Factors:
         """Every member's own factors, divided by their number."""
-        return self._with_tables(*self._divided())
+        return make_factors(self.feature_map, self.marginals, *self._divided())
 
     def _divided(self) -> tuple[Tensor, dict[int, Tensor], dict[int, Tensor]]:
-        """Members' bias, weights and lam over their number, centred over outputs."""
-        bias = self.member_bias / self.n_members
-        weights = dict(self.member_weights)
-        weights[1] = weights[1] / self.n_members
-        lam = {k: v / self.n_members for k, v in self.member_lam.items()}
-        if self.n_outputs > 1 and self._centre:
-            bias = bias - bias.mean(1, keepdim=True)
-            weights[1] = weights[1] - weights[1].mean(2, keepdim=True)
-            lam = {k: v - v.mean(1, keepdim=True) for k, v in lam.items()}
-        return bias, weights, lam
-
-    def _with_tables(
-        self, bias: Tensor, weights: dict[int, Tensor], lam: dict[int, Tensor]
-    ) -> Factors:
-        with torch.no_grad():
-            tables = {
-                order: self.feature_map.table(w.contiguous())
-                for order, w in weights.items()
-            }
-            means = {}
-            if self.marginals is not None:
-                for order, table in tables.items():
-                    means[order] = self._means(order, table)
-        return Factors(bias, weights, tables, lam, means)
-
-    def _means(self, order: int, table: Tensor) -> Tensor:
-        assert self.marginals is not None
-        nodes, weights = self.marginals.nodes, self.marginals.weights
-        total = None
-        for start in range(0, len(nodes), 256):  # bounds the temporary
-            rows = slice(start, start + 256)
-            scores = self.feature_map.scores(nodes[rows], order, table)
-            part = torch.einsum("kdmr,kd->dmr", scores, weights[rows])
-            total = part if total is None else total + part
-        assert total is not None
-        return total
+        centre = self.n_outputs > 1 and self._centre
+        own = self.member_bias, self.member_weights, self.member_lam
+        return mean_of_members(*own, centre)
 
     def _collapse(self) -> Factors:
         if self.feature_map.needs_members:
             return self._member_factors()
-        bias, divided, members_lam = self._divided()
-        weights, lam = {1: divided.pop(1).sum(1, keepdim=True)}, {}
-        for order, basis in divided.items():
-            flat = basis.flatten(1)  # (P, M * r)
-            values = members_lam[order].permute(1, 0, 2).flatten(1)  # (C, M * r)
-            if order == 2:
-                flat, values = fewest_components(flat, values)
-            weights[order], lam[order] = flat[:, None, :], values[None]
-        return self._with_tables(bias.sum(0, keepdim=True), weights, lam)
-
-
-def _as_rows(rows: Encoded | Tensor) -> Encoded:
-    if not isinstance(rows, Tensor):
-        return rows
-    if rows.ndim != 2:
-        raise ValueError(
-            f"Expected model inputs of shape (n, d), got {tuple(rows.shape)}"
-        )
-    codes = torch.full(rows.shape, NUMBER, dtype=torch.int32, device=rows.device)
-    return Encoded(rows, codes)
+        one = joined(*self._divided())
+        return make_factors(self.feature_map, self.marginals, *one)

@@ -9,6 +9,7 @@ import pytest
 from spam_core.benchmark.accuracy import make_report as accuracy_report
 from spam_core.benchmark.readme import BEGIN, END, rewrite, section
 from spam_core.benchmark.speed import make_report as speed_report
+from spam_core.benchmark.tuned import make_report as tuned_report
 from spam_core.cli import main
 from tests.benchmark.test_accuracy import a_fit, lower
 
@@ -53,6 +54,22 @@ def test_speed_is_a_line_a_model(tmp_path: Path) -> None:
     ]
     speed_report(fits).save(tmp_path)
     assert "| california | XGBoost | 2.0 | 30 | – | – | 1 | 0.50 |" in section(tmp_path)
+
+
+def test_tuned_models_stand_side_by_side(tmp_path: Path) -> None:
+    searched = {"trials": 30, "complete": 9, "search_seconds": 4.0, "validation": 0.5}
+    peer = {"label": "XGBoost, tuned", "model": "xgboost", **searched}
+    spam = {"label": "SPAM, tuned", "model": "spam", **searched}
+    fits = [
+        a_fit(**spam, scores=lower(0.40)),
+        a_fit(**peer, scores=lower(0.50)),
+        a_fit(**peer, table="bike_sharing", scores=lower(39.4)),
+    ]
+    tuned_report(fits).save(tmp_path)
+    text = section(tmp_path)
+    assert "|  | SPAM, tuned | XGBoost, tuned | SPAM's error / XGBoost's |" in text
+    assert "| california, RMSE ↓, 1 seed | **0.4000** | 0.5000 | 0.800 |" in text
+    assert "| bike_sharing, RMSE ↓, 1 seed | – | **39.40** | – |" in text
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
