@@ -155,7 +155,7 @@ def test_only_one_file_touches_the_session_and_one_the_caches() -> None:
     state = architecture.attributes(APP, frozenset({"session_state"}))
     assert {file for file, _ in state} <= {"ui/session.py"}
     caches = architecture.attributes(APP, CACHES)
-    assert {file for file, _ in caches} <= {"ui/compute.py"}
+    assert {file for file, _ in caches} <= {"ui/caches.py"}
 
 
 def test_pages_do_no_maths() -> None:

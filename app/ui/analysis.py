@@ -15,7 +15,8 @@ from spam_core.explain import (
 )
 from spam_core.explain.budget import BUDGETS
 from spam_core.explain.spectrum import BoundTerms, bound_terms
-from ui.compute import estimator, fast, kept, table
+from ui.caches import kept
+from ui.compute import estimator, fast, table
 
 
 def orders(path: str) -> tuple[int, ...]:

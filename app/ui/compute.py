@@ -1,26 +1,19 @@
-"""What pages work out once and keep. The only file that touches ``st.cache_*``.
+"""What pages work out once and keep (`ui.caches`).
 
 Cached objects are never changed. Keys are the name of a built-in data set, the key of a
 visitor's own table, or the path of a saved model, which is unique to one training run
-and never written again, so that a key always means the same content. What comes from a
-built-in table is shared by all visitors; what comes from a visitor's own table or
-training is kept for that session only (`kept`) and released when it ends.
+and never written again, so that a key always means the same content.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
-import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from spam_core import load_dataset, load_model
 from spam_core.data import (
@@ -34,9 +27,10 @@ from spam_core.data import (
     target_counts,
     telling_columns,
 )
-from ui import jobs, session, trained
+from ui import jobs, trained
+from ui.caches import kept, workspace
 from ui.trained import Model as Model
-from ui.workspace import Choices, OwnTable, Training, Workspace, is_own
+from ui.workspace import Choices, OwnTable, Training, is_own
 
 BUILT_IN = ("gapminder", "breast_cancer", "wine", "california")
 """Data sets that the dashboard offers where they can be had without a download."""
@@ -53,72 +47,12 @@ def fast() -> bool:
     return os.environ.get("SPAM_FAST") == "1"
 
 
-@st.cache_resource(show_spinner=False)
+@kept(max_entries=1)
 def _folder() -> Path:
     return jobs.new_folder()
 
 
-@st.cache_resource(
-    scope="session", show_spinner=False, on_release=lambda gone: gone.leave()
-)
-def _presence(_mine: Workspace, name: str) -> _Visit:
-    """Stay in the cache as long as the visitor's page is open."""
-    _mine.enter()
-    return _Visit(weakref.ref(_mine), name)
-
-
-@dataclass(frozen=True)
-class _Visit:
-    """A visitor who is here; it doesn't keep the workspace alive."""
-
-    workspace: weakref.ref[Workspace]
-    name: str
-
-    def leave(self) -> None:
-        found = self.workspace()
-        if found is not None:
-            found.leave()
-
-
-def workspace() -> Workspace | None:
-    """Return what belongs to the visitor; None outside of a page."""
-    if get_script_run_ctx(suppress_warning=True) is None:
-        return None
-    mine = session.workspace()
-    _presence(mine, mine.folder.name)
-    return mine
-
-
-def kept(
-    max_entries: int, show_spinner: bool | str = False, copies: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Keep results, a visitor's own apart from those that all share.
-
-    Parameters
-    ----------
-    max_entries : int
-    show_spinner : bool or str
-    copies : bool
-        Whether every caller gets a copy.
-    """
-    cache: Any = st.cache_data if copies else st.cache_resource
-    settings = {"max_entries": max_entries, "show_spinner": show_spinner}
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        shared = cache(**settings)(function)
-        private = cache(**settings, scope="session")(function)
-
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            own = any(map(is_own, (*args, *kwargs.values())))
-            return (private if own else shared)(*args, **kwargs)
-
-        return call
-
-    return decorate
-
-
-@st.cache_data(show_spinner=False)
+@kept(max_entries=1, copies=True)
 def _built_in() -> dict[str, str]:
     here = dataset_names(available=True)
     return {name: dataset_info(name).title for name in BUILT_IN if name in here}
@@ -163,7 +97,7 @@ def table(dataset: str) -> Table:
     return mine.tables[dataset].open()
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
 def _built_in_run(dataset: str) -> jobs.Run:
     """Train SPAM, then the neural network, on a built-in table; once per server."""
     models = []
@@ -374,7 +308,7 @@ def target(dataset: str) -> Any:
     return target_counts(table(dataset))
 
 
-@st.cache_resource(max_entries=3, show_spinner="Reading the file…", scope="session")
+@kept(max_entries=3, show_spinner="Reading the file…", private=True)
 def _read(
     digest: str,  # noqa: ARG001, it stands for the bytes, which are not hashed again
     options: tuple[tuple[str, Any], ...],
@@ -386,10 +320,10 @@ def _read(
         return error
 
 
-@st.cache_resource(
+@kept(
     max_entries=16,
     show_spinner="Looking for columns that tell too much…",
-    scope="session",
+    private=True,
 )
 def telling(
     key: tuple[Any, ...],  # noqa: ARG001, it stands for the table

@@ -9,7 +9,8 @@ from spam_core.benchmark.report import Report, load_report
 from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
 from spam_core.evaluation import Predictions, Ranking, predict, rank
 from ui import kinds
-from ui.compute import estimator, fast, kept, table
+from ui.caches import kept
+from ui.compute import estimator, fast, table
 
 _ROOT = Path(__file__).resolve().parents[2]
 ACCURACY = _ROOT / "assets" / "benchmarks" / "accuracy.json"

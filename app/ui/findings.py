@@ -13,7 +13,7 @@ from spam_core.estimators.fitting import LOWER_IS_BETTER, METRIC_NAMES
 from spam_core.search import SPACES, SearchResult, search
 from spam_core.search.result import COMPLETE, FAILED, PRUNED
 from spam_core.search.space import label
-from ui import compute, kinds, session, training, widgets
+from ui import caches, compute, kinds, session, training, widgets
 from ui.searches import Search
 from ui.text import METRICS, amount, literal
 
@@ -70,7 +70,7 @@ def outcome(search: Search) -> None:
         st.caption("Too few trials are complete to tell which settings matter.")
 
 
-@compute.kept(max_entries=32, show_spinner="Reading the trials…")
+@caches.kept(max_entries=32, show_spinner="Reading the trials…")
 def _result(
     storage: str,
     dataset: str,

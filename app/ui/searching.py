@@ -9,7 +9,7 @@ import streamlit as st
 from spam_core.estimators.fitting import METRICS as OF_TASK
 from spam_core.search import SPACES, Range, missing_package
 from spam_core.search.space import Setting
-from ui import compute, findings, gate, kinds, session
+from ui import caches, compute, findings, gate, kinds, session
 from ui.searches import Search
 from ui.text import METRICS, literal
 
@@ -91,7 +91,7 @@ def start_button(dataset: str, wanted: Plan) -> None:
         key="search_start",
         icon=":material/play_arrow:",
     ):
-        mine = compute.workspace()
+        mine = caches.workspace()
         assert mine is not None
         mine.search(dataset, *wanted)
         st.rerun()
@@ -101,7 +101,7 @@ def start_button(dataset: str, wanted: Plan) -> None:
 
 def under_way() -> Search | None:
     """Return the visitor's search that isn't finished."""
-    mine = compute.workspace()
+    mine = caches.workspace()
     return None if mine is None else mine.searching
 
 
@@ -114,7 +114,7 @@ def found(dataset: str, wanted: Plan) -> Search | None:
 
 
 def _all() -> dict[tuple[str, str, str], Search]:
-    mine = compute.workspace()
+    mine = caches.workspace()
     return {} if mine is None else mine.searches
 
 
