@@ -13,6 +13,7 @@ from spam_core.benchmark.child import Children
 from spam_core.benchmark.report import load_report
 from spam_core.benchmark.tuned import make_report, tuned
 from spam_core.cli import main
+from spam_core.search import SPACES, SearchResult
 
 
 def test_a_search_chooses_and_is_not_repeated(tmp_path: Path, monkeypatch: Any) -> None:
@@ -39,6 +40,28 @@ def test_a_search_chooses_and_is_not_repeated(tmp_path: Path, monkeypatch: Any) 
     monkeypatch.setattr(Children, "measure", None)
     assert main(["benchmark", "tuned", *words]) == 0
     assert load_report(tmp_path / "tuned.json").results == report.results
+
+
+@pytest.mark.parametrize(
+    ("model", "orders"), [("spam", [2, 3]), ("spam-linear", [None, 3])]
+)
+def test_defaults_are_tried_as_every_variant_has_them(
+    model: str, orders: list[int | None], tmp_path: Path, monkeypatch: Any
+) -> None:
+    asked, places = [], []
+
+    def look(table: Any, model: str, **given: Any) -> SearchResult:
+        asked.append(given["changes"])
+        places.append(given["storage"])
+        return SearchResult(model, "diabetes", "rmse", (), {})
+
+    monkeypatch.setattr(module, "search", look)
+    module._search(tmp_path, "diabetes", model, 0, 30, 1, print)
+    *defaults, drawn = asked
+    assert [changes.get("order") for changes in defaults] == orders
+    assert all(set(changes) >= set(SPACES[model]) for changes in defaults)
+    assert drawn == {}  # from the ranges
+    assert len(set(places)) == len(asked)
 
 
 def test_more_trials_are_another_search(tmp_path: Path) -> None:
