@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,12 +53,15 @@ class Encoded:
 
     def blurred_columns(self) -> list[int]:
         """Columns whose numbers have fewer than 1,000 steps in single precision."""
-        found = []
+        found, single = [], np.finfo(np.float32)
         for i in range(self.codes.shape[1]):
             values = self.values[self.codes[:, i] == NUMBER, i].numpy()
             if len(values):
                 low, high = float(values.min()), float(values.max())
-                step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
+                size = max(abs(low), abs(high))
+                step = max(float(single.eps) * size, float(single.smallest_subnormal))
+                if size > single.max:
+                    step = math.inf
                 if 0 < high - low < 1000 * step:
                     found.append(i)
         return found

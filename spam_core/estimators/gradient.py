@@ -116,7 +116,8 @@ class EncodedEstimator(TabularEstimator):
                     )
         if labels is not None:
             warn_of_rare(labels, target)
-        weight = weight / weight.mean()
+        # rounded, so that weights in other units can't tip a tree's ties
+        weight = (weight / weight.mean()).astype(np.float32).astype(np.float64)
         encoder = self._make_encoder(sparse=issparse(frame))
         rows = encoder.fit_transform(frame, weight)
         if isinstance(encoder, TableEncoder):

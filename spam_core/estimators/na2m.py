@@ -39,6 +39,8 @@ class _NA2M(TablesEstimator, GradientEstimator):
 
     explained_as = "NA2M"
 
+    _in_single_precision = False  # the networks see quantiles, the tables are float64
+
     def __init__(
         self,
         hidden_units: Sequence[int] = (64, 64, 32),

@@ -47,7 +47,7 @@ SPAM_ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"regularization": "none"},
-        "regularization must be one of ['auto', 'light', ",
+        "regularization must be one of ['auto', 'keen', 'light', ",
     ),
     ({"n_members": 0}, "n_members must be a positive integer, got 0"),
     ({"n_subnets": 1.5}, "n_subnets must be a positive integer, got 1.5"),
