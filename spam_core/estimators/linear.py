@@ -142,7 +142,7 @@ class _Linear(GlassBoxEstimator):
         ensemble.to(device)
         rate = self.learning_rate
         if rate == "auto":  # products have long tails, which take shorter steps
-            rate = 0.02 if self.order == 1 else 0.005
+            rate = 0.02 if self.order == 1 else 0.01
         config = default_config(
             len(problem.target),
             least_epochs=40 if problem.task == "regression" else 25,
@@ -255,7 +255,7 @@ _DOCUMENTATION = """{summary}
     weight_decay : float, default=0.0
         Decoupled weight decay (AdamW).
     learning_rate : float or "auto"
-        0.02, or 0.005 with products.
+        0.02, or 0.01 with products.
     batch_size, max_epochs : int or "auto"
         By the number of rows.
     patience : int, default=20

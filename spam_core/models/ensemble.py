@@ -49,6 +49,7 @@ class SPAMEnsemble(nn.Module):
     """
 
     column_means: Tensor
+    first_means: Tensor
     scale_first: Tensor
     scale_rest: Tensor
     penalty: Tensor
@@ -100,6 +101,7 @@ class SPAMEnsemble(nn.Module):
             assert marginals is not None, "only sparse tables have none"
             means = feature_map.column_means(marginals)
         self.register_buffer("column_means", means.float())
+        self.register_buffer("first_means", torch.zeros(0), persistent=False)
         ones = torch.ones(feature_map.n_columns, n_members)
         self.set_scale(ones, ones)
         self.set_penalty(*torch.zeros(3, n_members))
@@ -114,6 +116,25 @@ class SPAMEnsemble(nn.Module):
         self.register_buffer("scale_first", first[:, :, None], persistent=False)
         self.register_buffer("scale_rest", rest[:, :, None], persistent=False)
 
+    def centre_first(self, means: Tensor) -> None:
+        """Centre order 1's columns while they train, if the map doesn't centre.
+
+        Otherwise every step of a slope moves all scores, and the constant follows.
+        `freeze` gives the same polynomial of columns that aren't centred.
+
+        Parameters
+        ----------
+        means : Tensor of shape (P,)
+        """
+        self.register_buffer("first_means", means.float(), persistent=False)
+
+    def _constant(self) -> Tensor:
+        """Bias of the polynomial whose columns aren't centred: (M, C)."""
+        if not len(self.first_means):
+            return self.bias
+        slopes = self.weights[:, :, : self.n_outputs] * self.scale_first
+        return self.bias - torch.einsum("p,pmc->mc", self.first_means, slopes)
+
     @property
     def scale(self) -> ColumnScale:
         """Length of columns."""
@@ -127,7 +148,7 @@ class SPAMEnsemble(nn.Module):
         lam = {int(order): self._dropped(value) for order, value in self.lam.items()}
         if not self.shared_bases:
             lam = {order: _block_diagonal(value) for order, value in lam.items()}
-        return polynomial(self.bias, sums, lam)
+        return polynomial(self._constant(), sums, lam)
 
     def _dropped(self, lam: Tensor) -> Tensor:
         if not (self.training and self.basis_dropout > 0):
@@ -207,7 +228,7 @@ class SPAMEnsemble(nn.Module):
             Which members to keep.
         """
         feature_map = copy.deepcopy(self.feature_map).double().cpu()
-        bias = self.bias[members].double().cpu() * factor
+        bias = self._constant()[members].double().cpu() * factor
         if offset is not None:
             bias = bias + offset.double()
         effective = self.weights.detach().clone()

@@ -240,6 +240,10 @@ class _Run:
             init_scale=0.02 if settings.feature_map == "spline" else 0.1,
         )
         regularize(ensemble, [choice for choice in choices for _ in folds])
+        feature_map = ensemble.feature_map
+        if isinstance(feature_map, LinearMap):
+            assert problem.marginals is not None, "only sparse tables have none"
+            ensemble.centre_first(feature_map.column_means(problem.marginals))
         make_ready(ensemble, problem, self.device, seed)
         held = np.tile(self.held[:, folds], (1, len(choices)))
         data = problem.training_data(held, self.device)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from spam_core.data.encoding import UnknownLevelWarning
-from tests.cases.common import KINDS, TREES, check_identity, make, scores
+from tests.cases.common import KINDS, NETWORKS, TREES, check_identity, make, scores
 
 N = 120
 
@@ -90,13 +90,17 @@ def test_o23_balanced_weights_raise_the_recall_of_a_rare_class(kind: str) -> Non
     y[rng.choice(np.flatnonzero(X[0] > 0.8), 10, replace=False)] = 1
     recalls = []
     for weight in (None, np.where(y == 1, 99.0, 1.0)):
-        model = make(kind, "binary").set_params(**{} if kind != "cart" else LEAVES)
+        model = make(kind, "binary").set_params(**FOR_RARE.get(kind, {}))
         model.fit(X, y, sample_weight=weight)
         recalls.append((model.predict(X)[y == 1] == 1).mean())
     assert recalls[0] < 0.5 < recalls[1]
 
 
-LEAVES = {"min_samples_leaf": 10}  # of one row each every tree is right at once
+FOR_RARE: dict[str, dict[str, Any]] = {
+    "cart": {"min_samples_leaf": 10},  # of one row each every tree is right at once
+    # eight units don't find a thousandth of the rows
+    **{name: {"hidden_units": (32, 16)} for name in NETWORKS},
+}
 
 WEIGHTS: list[tuple[Any, str]] = [
     (

@@ -267,7 +267,8 @@ def test_newsgroups(data_dir: Path, tmp_path: Path) -> None:
     assert set(explanation.feature_names) <= set(news.feature_names)
     sizes = model.explain_global().to_frame()
     hockey = sizes[sizes["class"] == "rec.sport.hockey"]
-    assert "hockey" in hockey["term"].head(10).tolist()
+    # common words vary most, but these stand out of 155,448
+    assert {"hockey", "NHL", "game", "team"} <= set(hockey["term"].head(40))
     model.save(tmp_path / "m.spam")
     assert (tmp_path / "m.spam").stat().st_size < 80e6
     twin = load_model(tmp_path / "m.spam")

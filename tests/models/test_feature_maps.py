@@ -163,6 +163,28 @@ def test_frozen_model_scores_as_the_ensemble_did(
     assert model.score(rows).sum(1).abs().max() < 1e-9  # centred over classes
 
 
+def test_centring_order_one_while_it_trains_is_undone_by_freezing(
+    encoder: TableEncoder, table: pd.DataFrame
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    feature_map = make_map("linear", encoder, generator)
+    ensemble = SPAMEnsemble(feature_map, {2: 4}, 2, 1, encoder.marginals, generator)
+    torch.nn.init.normal_(ensemble.weights, generator=generator)
+    rows = encoder.transform(table)
+    single = rows.to("cpu", torch.float32)
+    with torch.no_grad():
+        plain = ensemble(single)
+        ensemble.centre_first(feature_map.column_means(encoder.marginals))
+        trained = ensemble(single)
+        first = ensemble.weights[:, :, :1]
+        shift = torch.einsum("p,pmc->mc", ensemble.first_means, first)
+    assert (shift.abs() > 0.1).any()
+    torch.testing.assert_close(trained, plain - shift, rtol=1e-4, atol=1e-4)
+    model = ensemble.freeze()
+    score = model.score(rows)
+    torch.testing.assert_close(score, trained.double().mean(1), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["linear", "spline", "neural"])
 def test_unknown_cells_stand_at_the_training_mean(
     encoder: TableEncoder, table: pd.DataFrame, name: str
