@@ -116,8 +116,6 @@ class EncodedEstimator(TabularEstimator):
                     )
         if labels is not None:
             warn_of_rare(labels, target)
-        # rounded, so that weights in other units are the same, to a tree's ties
-        weight = (weight / weight.mean()).astype(np.float32).astype(np.float64)
         weight = weight / weight.mean()
         encoder = self._make_encoder(sparse=issparse(frame))
         rows = encoder.fit_transform(frame, weight)
