@@ -58,7 +58,7 @@ def test_o19_exported_notebooks_show_every_figure_without_a_network(
             notebook = nbformat.read(path, as_version=4)
             html, _ = HTMLExporter().from_notebook_node(notebook)
             exported = tmp_path / f"{path.stem}.html"
-            exported.write_text(html)
+            exported.write_text(html, encoding="utf-8")
             page.goto(exported.as_uri(), wait_until="domcontentloaded")
             shown = page.eval_on_selector_all(
                 "img",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,21 +90,14 @@ def _accuracy(report: Report) -> str:
     rows = []
     for table in dict.fromkeys(r["table"] for r in report.results):
         columns = [_in_column(found, table, variant) for variant in variants]
-        best = best_of([result for result, _ in columns if result is not None])
+        best, cells = _cells(columns)
         if best is None:
             continue
-        most = max(len(r["seeds"]) for r, _ in columns if r is not None)
-        cells = [
-            "–"
-            if r is None
-            else _bold(score_text(r), r is best) + more + _fewer(r, most)
-            for r, more in columns
-        ]
         number = paper_best(table, best["better"] == "lower")
         theirs = "–" if number is None else f"{number[1]:.4f}"
         if number is not None and PAPER[table].remark:
             theirs += " (other data)"
-        rows.append([_line(best, most), *cells, theirs])
+        rows.append([*cells, theirs])
     if not rows:
         return "No fit is measured yet."
     head = ("", *(variant.label for variant in variants), "the paper's best SPAM")
@@ -126,16 +119,11 @@ def _tuned(report: Report) -> str:
     rows = []
     for table in dict.fromkeys(r["table"] for r in report.results):
         mine = [found.get((table, label)) for label in labels]
-        best = best_of([result for result in mine if result is not None])
+        best, cells = _cells([(result, "") for result in mine])
         if best is None:
             continue
-        most = max(len(r["seeds"]) for r in mine if r is not None)
-        cells = [
-            "–" if r is None else _bold(score_text(r), r is best) + _fewer(r, most)
-            for r in mine
-        ]
         ratio = next((r["ratio"] for r in mine if r and r["model"] == "spam"), None)
-        rows.append([_line(best, most), *cells, show(ratio, 3)])
+        rows.append([*cells, show(ratio, 3)])
     head = ("", *labels, "SPAM's error / XGBoost's")
     return _block(
         "Settings chosen by a random search of equal length on validation rows: "
@@ -144,10 +132,28 @@ def _tuned(report: Report) -> str:
     )
 
 
-def _line(best: Result, most: int) -> str:
-    """Name a line after its table, metric and number of seeds."""
+def _cells(
+    columns: Sequence[tuple[Result | None, str]],
+) -> tuple[Result | None, list[str]]:
+    """Write a data set's line, its name first; return its best result too.
+
+    Parameters
+    ----------
+    columns : sequence of (result or None, str)
+        And what is added to its number.
+    """
+    known = [result for result, _ in columns if result is not None]
+    best = best_of(known)
+    if best is None:
+        return None, []
+    most = max(len(result["seeds"]) for result in known)
     arrow = "↓" if best["better"] == "lower" else "↑"
-    return f"{best['table']}, {METRIC_NAMES[best['metric']]} {arrow}, {_seeds(most)}"
+    name = f"{best['table']}, {METRIC_NAMES[best['metric']]} {arrow}, {_seeds(most)}"
+    cells = [
+        "–" if r is None else _bold(score_text(r), r is best) + more + _fewer(r, most)
+        for r, more in columns
+    ]
+    return best, [name, *cells]
 
 
 def _seeds(n: int) -> str:

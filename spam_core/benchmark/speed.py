@@ -29,6 +29,7 @@ from spam_core.estimators.fitting import LOWER_IS_BETTER
 SPEED_TABLES = ("california", "bike_sharing")
 SPEED_MODELS = ("spam", "spam-3", "ebm-2", "ebm", "xgboost", "dnn-1")
 _REFERENCE_KEY = "ebm-2"
+_NEVER: Fit = {"seconds": math.inf, "epochs": math.inf}  # as good as the reference
 _STOPPED = "spam"  # the registry's name of the models that are stopped early
 
 COLUMNS = (
@@ -204,11 +205,9 @@ def _result(same: Sequence[Fit], fits: Sequence[Fit]) -> dict[str, Any]:
             continue
         ratios.append(reference["seconds"] / fit["seconds"])
         if fit["model"] == _STOPPED:
-            match = _first_match(fits, fit, reference)
-            seconds, epochs = (
-                (match["seconds"], match["epochs"]) if match else (math.inf, math.inf)
-            )
-            matches.append((seconds, epochs, reference["seconds"] / seconds))
+            match = _first_match(fits, fit, reference) or _NEVER
+            ratio = reference["seconds"] / match["seconds"]
+            matches.append((match["seconds"], match["epochs"], ratio))
     n_matched = sum(math.isfinite(seconds) for seconds, *_ in matches)
     usual = [median(column) for column in zip(*matches, strict=True)]
     if not usual or not math.isfinite(usual[0]):

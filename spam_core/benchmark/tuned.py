@@ -168,13 +168,12 @@ def _search(
     defaults: list[Trial] = []
     for variant in VARIANTS:
         if variant.name == model and not variant.only:
-            as_they_are = {**usual, **variant.parameters}
-            keys = {*SPACES[model], *variant.parameters}
+            searched = {key: usual[key] for key in SPACES[model]}
             alone = search(
                 table,
                 model,
                 n_trials=1,
-                changes={**{key: as_they_are[key] for key in keys}, **fixed},
+                changes={**searched, **variant.parameters, **fixed},
                 seed=seed,
                 storage=path.with_name(f"{path.name}-default-{variant.key}.db"),
                 tell=tell_of(f"default {variant.label}, trial"),
