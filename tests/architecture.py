@@ -23,7 +23,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "evaluation": frozenset({"data"}),
     "persistence": frozenset(_CORE),
     "study": frozenset({*_CORE, "persistence"}),
-    "search": frozenset(_CORE),
+    "search": frozenset({*_CORE, "persistence"}),
     "benchmark": frozenset({*_CORE, "persistence", "study", "search"}),
     "export": frozenset({*_CORE, "persistence"}),
     # Figures are drawn from the values they are given, whose types are duck typed.

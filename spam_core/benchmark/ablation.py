@@ -41,6 +41,7 @@ COLUMNS = (
     Column("metric", "metric"),
     Column("mean", "mean", 4),
     Column("spread", "spread", 2),
+    Column("n_seeds", "seeds"),
     Column("pairs", "share of pairs with a weight", 3),
     Column("seconds", "seconds", 2),
     Column("note", "note"),

@@ -16,6 +16,7 @@ from spam_core.benchmark.report import Report, environment, load_report
 from spam_core.benchmark.variants import TABLES, VARIANTS, Variant, in_order
 from spam_core.data.datasets import dataset_info
 from spam_core.estimators.fitting import LOWER_IS_BETTER, METRICS
+from spam_core.persistence.records import alone
 
 Fit = Mapping[str, Any]
 
@@ -82,12 +83,14 @@ class Store:
 
     def add(self, fit: Fit) -> None:
         """Write a fit down at once, in place of an older one."""
-        self._make(replace_fit(self.fits(), fit)).save(self.folder)
+        with alone(self._path):
+            self._make(replace_fit(self.fits(), fit)).save(self.folder)
 
     def report(self) -> Report:
         """Write the report anew, and return it."""
-        report = self._make(self.fits())
-        report.save(self.folder)
+        with alone(self._path):
+            report = self._make(self.fits())
+            report.save(self.folder)
         return report
 
 
@@ -271,6 +274,7 @@ def mean_and_spread(fits: Sequence[Fit]) -> dict[str, Any]:
         "mean": fmean(scores) if scores else None,
         "spread": stdev(scores) if len(scores) > 1 else None,
         "seeds": [fit["seed"] for fit in done],
+        "n_seeds": len(done),
         "scores": scores,
         "seconds": fmean(fit["seconds"] for fit in done) if done else None,
         "parameters": fits[0]["parameters"],

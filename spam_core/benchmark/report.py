@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from spam_core.persistence.records import write_json, write_text
+
 _PACKAGES = (
     "numpy",
     "pandas",
@@ -164,17 +166,13 @@ class Report:
             "settings": dict(self.settings),
             "environment": dict(self.environment),
             "columns": [[c.key, c.title, c.digits] for c in self.columns],
-            "results": [_plain(dict(result)) for result in self.results],
+            "results": self.results,
         }
         if self.fits:
-            content["fits"] = [_plain(dict(fit)) for fit in self.fits]
+            content["fits"] = self.fits
         paths = [folder / f"{self.name}.json", folder / f"{self.name}.md"]
-        texts = [json.dumps(content, indent=1, ensure_ascii=False), self.markdown()]
-        for path, text in zip(paths, texts, strict=True):
-            # never half a file, also when this process is killed
-            partial = path.with_name(path.name + ".partial")
-            partial.write_text(text + "\n", encoding="utf-8")
-            partial.replace(path)
+        write_json(paths[0], content)
+        write_text(paths[1], self.markdown() + "\n")
         return paths
 
 
@@ -215,19 +213,6 @@ def show(value: Any, digits: int | None = None) -> str:
     if abs(rounded) < 1e-5:
         return f"{rounded:.{digits - 1}e}"
     return f"{rounded:,.{max(places, 0)}f}"
-
-
-def _plain(value: Any) -> Any:
-    """Make JSON of numbers: what isn't finite is null."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _version(package: str) -> str | None:

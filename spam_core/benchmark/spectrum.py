@@ -55,6 +55,7 @@ COLUMNS = (
     Column("exponential_share", "exponential fits better", 3),
     Column("effective_rank", "effective rank", 3),
     Column("rank_90", "values with 90 % of the energy", 3),
+    Column("n_seeds", "seeds"),
     Column("seconds", "seconds", 2),
     Column("note", "note"),
 )
@@ -167,6 +168,7 @@ def _results(fits: Sequence[Fit]) -> list[dict[str, Any]]:
     about = {
         "table": fits[0]["table"],
         "label": fits[0]["label"],
+        "n_seeds": len(done),
         "seconds": fmean(fit["seconds"] for fit in done) if done else None,
         "note": first_note(fits),
     }

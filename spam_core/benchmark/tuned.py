@@ -44,6 +44,7 @@ COLUMNS = (
     Column("metric", "metric"),
     Column("mean", "test", 4),
     Column("spread", "spread", 2),
+    Column("n_seeds", "seeds"),
     Column("ratio", "error / XGBoost's", 4),
     Column("validation", "validation", 4),
     Column("trials", "trials", 3),

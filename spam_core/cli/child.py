@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from spam_core.cli.messages import USER_ERRORS, complain, plain
 from spam_core.cli.tables import open_table
+from spam_core.persistence.records import json_ready
 
 if TYPE_CHECKING:
     from spam_core.data import Table
@@ -77,7 +78,7 @@ def report(work: Callable[[Emit], None]) -> int:
     out = sys.stdout
 
     def emit(event: str, **fields: Any) -> None:
-        line = json.dumps(finite({"event": event, **fields}), ensure_ascii=False)
+        line = json.dumps(json_ready({"event": event, **fields}), ensure_ascii=False)
         out.write(line + "\n")
         out.flush()
 
@@ -151,25 +152,6 @@ def begin(content: dict[str, Any]) -> Table:
         task=content.get("task"),
         **{key: content[key] for key in _CHOICES if key in content},
     )
-
-
-def write(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON that is there as a whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    text = json.dumps(finite(content), ensure_ascii=False, indent=1)
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
-def finite(value: Any) -> Any:
-    """Replace NaN and infinity, which JSON hasn't, by null."""
-    if isinstance(value, dict):
-        return {str(key): finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(entry) for entry in value]
-    if isinstance(value, float):
-        return value if abs(value) < float("inf") else None
-    return value
 
 
 def _cancel(_: int, __: FrameType | None) -> NoReturn:

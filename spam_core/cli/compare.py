@@ -26,6 +26,7 @@ from spam_core.explain.ledger import UNITS
 from spam_core.explain.measures import MAIN_MEASURES, MEASURES
 from spam_core.explain.methods import MOST_VARYING, fewest_coalitions
 from spam_core.persistence import load_model
+from spam_core.persistence.records import write_json
 
 if TYPE_CHECKING:
     from spam_core.data import Table
@@ -252,8 +253,7 @@ def _write(
         "summary": json.loads(comparison.summary().to_json(orient="records")),
         "environment": environment(),
     }
-    text = json.dumps(content, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_json(path, content)
 
 
 def _number(value: float, name: str) -> str:

@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spam_core.cli.child import Emit, begin, finite, read_job, report, write
+from spam_core.cli.child import Emit, begin, read_job, report
 from spam_core.estimators.fitting import (
     METRICS,
     ModelSpec,
@@ -37,6 +37,7 @@ from spam_core.estimators.fitting import (
     fit,
     score,
 )
+from spam_core.persistence.records import write_json
 
 if TYPE_CHECKING:
     from spam_core.training.config import Progress
@@ -86,7 +87,7 @@ def _run(path: Path, emit: Emit) -> None:
         "metrics": list(METRICS[table.task]),
         "baseline": {
             "name": baseline_name(table.task),
-            "scores": finite(baseline(table)),
+            "scores": baseline(table),
         },
         "models": {},
     }
@@ -111,14 +112,14 @@ def _run(path: Path, emit: Emit) -> None:
         model.save(target)
         entry = {
             "path": str(target),
-            "scores": finite(score(model, table)),
+            "scores": score(model, table),
             "seconds": float(model.training_seconds_),
             "params": {str(key): value for key, value in spec.params.items()},
-            "history": [finite(dict(step)) for step in model.history_],
+            "history": model.history_,
         }
         told["models"][spec.name] = entry
         # the report first: who hears of the model may look into it at once
-        write(output / REPORT, told)
+        write_json(output / REPORT, told)
         emit(
             "fitted",
             model=spec.name,

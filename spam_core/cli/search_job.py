@@ -29,8 +29,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spam_core.cli.child import Emit, begin, read_job, report, write
+from spam_core.cli.child import Emit, begin, read_job, report
 from spam_core.estimators.fitting import ModelSpec, fit, score
+from spam_core.persistence.records import write_json
 
 if TYPE_CHECKING:
     from spam_core.data import Table
@@ -96,5 +97,5 @@ def _default(path: Path, table: Table, model: str, seed: int) -> dict[str, Any]:
         # trials may do better; it is no reason not to search
         print(f"the default settings failed: {type(error).__name__}: {error}")
     found = {"scores": scores, "seconds": time.perf_counter() - started}
-    write(path, found)
+    write_json(path, found)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spam_core.cli.tables import add_source, open_table
 from spam_core.estimators import MODELS
 from spam_core.estimators.fitting import ModelSpec, build, fit, rows_of
+from spam_core.persistence.records import write_json
 from spam_core.study import PEOPLE, balanced_rows, explain_conditions, simulate
 
 if TYPE_CHECKING:
@@ -180,9 +180,7 @@ def _write(played: Simulation, table: Table, path: Path) -> None:
         "pair_terms": played.pair_terms.to_dict("records"),
         "people_at_7_on_cub": PEOPLE,
     }
-    path.write_text(
-        json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    write_json(path, content)
 
 
 def _tell(message: str) -> None:

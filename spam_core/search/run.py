@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from spam_core.estimators.fitting import (
     score,
 )
 from spam_core.explain.optional import missing, optional_import
+from spam_core.persistence.records import alone
 from spam_core.search.result import SearchResult, Trial, is_lost, read_trials
 from spam_core.search.space import Setting, Space, make_space
 
@@ -129,12 +129,12 @@ def search(
     if n_trials < 1:
         raise ValueError(f"n_trials must be at least 1, got {n_trials}")
     with _quiet():
-        lock = None if storage is None else Path(storage)
-        with _locked(lock):  # two that start at once would both create the tables
+        file = None if storage is None else Path(storage)
+        with _planning(file):  # two that start at once would both create the tables
             study = _open(table, model, space, metric, seed, storage, prune)
         objective = partial(_objective, table, model, space, metric, seed, stop)
         while not stop():
-            with _locked(lock):
+            with _planning(file):
                 waiting, running = _plan(study, space, n_trials, seed, shared)
             if not waiting and not running:
                 break
@@ -211,20 +211,9 @@ def _open(
     return study
 
 
-@contextmanager
-def _locked(storage: Path | None) -> Iterator[None]:
-    """Let one process at a time plan; the lock of one that dies is let go."""
-    if storage is None:
-        yield
-        return
-    storage.parent.mkdir(parents=True, exist_ok=True)
-    beside = storage.with_name(f"{storage.name}.lock")
-    connection = sqlite3.connect(beside, timeout=_LOCK_SECONDS, isolation_level=None)
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-        yield
-    finally:
-        connection.close()
+def _planning(storage: Path | None) -> AbstractContextManager[None]:
+    """Let one process at a time plan."""
+    return nullcontext() if storage is None else alone(storage)
 
 
 def _plan(

@@ -30,7 +30,16 @@ from spam_core.estimators.fitting import METRICS, ModelSpec, fit, score
 
 KEYS = {
     *("table", "model", "label", "metric", "better", "mean", "spread", "seeds"),
-    *("scores", "metrics", "seconds", "memory_gb", "parameters", "paper", "note"),
+    *(
+        "n_seeds",
+        "scores",
+        "metrics",
+        "seconds",
+        "memory_gb",
+        "parameters",
+        "paper",
+        "note",
+    ),
 }
 
 
