@@ -222,12 +222,15 @@ def summarise(
         mean += np.einsum("n,nkc->kc", share[here], kept)
         square += np.einsum("n,nac,nbc->cab", share[here], kept, kept, optimize=True)
     covariance = square - np.einsum("ac,bc->cab", mean, mean)
+    # what doesn't vary may come out a little below 0
+    diagonal = np.einsum("caa->ca", covariance)
+    np.maximum(diagonal, 0, out=diagonal)
     return TermSummary(
         terms,
         size,
         sd,
         mean[-1] + model.mean.intercept[0],
-        np.sqrt(np.clip(covariance[:, -1, -1], 0, None)),
+        np.sqrt(covariance[:, -1, -1]),
         find_cancelling([terms[k] for k in large.tolist()], covariance),
         len(rows),
     )

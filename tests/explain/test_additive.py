@@ -290,3 +290,17 @@ def test_tables_that_make_no_sense():
         Bins(bins.cuts, bins.pair_cuts, (1, 1, 2), weights)
     with pytest.raises(ValueError, match="levels and weights of 3 features"):
         Bins(bins.cuts, bins.pair_cuts, (1, 1), bins.weights)
+
+
+@pytest.mark.parametrize("n", range(3, 9))
+def test_a_term_that_does_not_vary_has_no_spread_below_zero(n):
+    cuts = np.array([1.0])
+    bins = Bins((cuts, cuts), (cuts, cuts), (0, 0), (np.full(2, 0.5),) * 2)
+    level = np.full((1, 2, 1), 0.7)
+    slope = np.array([[[-5.0], [5.0]]])
+    model = AdditiveTables(bins, np.zeros((1, 1)), (level, slope), {}, np.ones(1))
+    codes = torch.full((n, 2), NUMBER, dtype=torch.int32)
+    ends = torch.tensor([0.0, 2.0]).repeat(n)[:n].double()
+    found = summarise(model, Encoded(torch.stack([ends, ends], 1), codes))
+    assert found.cancelling == ()
+    assert found.score_sd == pytest.approx(np.std(np.tile([-5, 5], n)[:n]))
