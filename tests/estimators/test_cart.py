@@ -114,6 +114,19 @@ def test_pruning_is_chosen_by_rows_held_out(task: str) -> None:
     assert loss_of(pruned, new_X, new_y) < loss_of(whole, new_X, new_y)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_many_classes_keep_their_leaves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(40), 30)
+    X = np.stack([truth // 8, truth % 8], axis=1) + rng.normal(0, 0.1, (1200, 2))
+    wrong = rng.uniform(size=1200) < 0.3
+    model = make("multiclass").fit(
+        X, np.where(wrong, rng.integers(40, size=1200), truth)
+    )
+    assert model.n_leaves_ < 60
+    assert (model.predict(X) == truth).mean() > 0.9
+
+
 def loss_of(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     if hasattr(model, "classes_"):
         return float(log_loss(y, model.predict_proba(X)))
