@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-_LOCK_SECONDS = 120.0
+LOCK_SECONDS = 120.0
+"""That a process waits for another before it gives up."""
 
 
 def json_ready(value: Any) -> Any:
@@ -86,7 +87,7 @@ def alone(path: Path) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.lock")
-    connection = sqlite3.connect(beside, timeout=_LOCK_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(beside, timeout=LOCK_SECONDS, isolation_level=None)
     try:
         connection.execute("BEGIN EXCLUSIVE")
         yield

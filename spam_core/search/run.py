@@ -22,7 +22,7 @@ from spam_core.estimators.fitting import (
     score,
 )
 from spam_core.explain.optional import missing, optional_import
-from spam_core.persistence.records import alone
+from spam_core.persistence.records import LOCK_SECONDS, alone
 from spam_core.search.result import SearchResult, Trial, is_lost, read_trials
 from spam_core.search.space import Setting, Space, make_space
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 NEEDS = ("A search", "optuna", "search")  # of optional_import
 _HEARTBEAT, _GRACE = 5, 20  # seconds; a process that is silent for longer is dead
-_LOCK_SECONDS = 120.0
 _WAIT_SECONDS = 0.5
 _STARTUP_TRIALS, _WARMUP_EPOCHS = 5, 4  # that pruning needs before it judges
 
@@ -187,7 +186,7 @@ def _open(
     if storage is not None:
         backend = optuna.storages.RDBStorage(
             f"sqlite:///{Path(storage).resolve()}",
-            {"connect_args": {"timeout": _LOCK_SECONDS}},
+            {"connect_args": {"timeout": LOCK_SECONDS}},
             heartbeat_interval=_HEARTBEAT,
             grace_period=_GRACE,
         )

@@ -8,12 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spam_core.data import ReadError, ReadResult, read_table
-
-
-def notes_of(result: ReadResult) -> str:
-    return " ".join(result.detected.notes)
-
+from spam_core.data import ReadError, read_table
+from tests.data.test_readers import notes_of
 
 # --- numbers --------------------------------------------------------------------------
 

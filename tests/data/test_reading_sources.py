@@ -10,11 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from spam_core.data import ReadError, ReadResult, read_table
-
-
-def notes_of(result: ReadResult) -> str:
-    return " ".join(result.detected.notes)
+from spam_core.data import ReadError, read_table
 
 
 def zipped(*names: str) -> bytes:
