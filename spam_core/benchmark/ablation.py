@@ -22,6 +22,7 @@ from spam_core.benchmark.fits import (
 )
 from spam_core.benchmark.report import Column, Report
 from spam_core.benchmark.variants import Variant, find_tables
+from spam_core.estimators.registry import MODELS
 
 ABLATION_TABLES = ("covertype", "newsgroups", "cub", "bike_sharing")
 
@@ -36,6 +37,8 @@ AXES: Mapping[str, tuple[Any, ...]] = {
 
 COLUMNS = (
     Column("table", "table"),
+    Column("label", "model"),
+    Column("shared", "its other settings"),
     Column("axis", "setting"),
     Column("value", "value"),
     Column("metric", "metric"),
@@ -48,11 +51,10 @@ COLUMNS = (
 )
 
 _TEXT = (
-    "One setting of a SPAM is varied, the others are its defaults or those in the "
-    "file. A seed draws the split as in the accuracy benchmark; scores are those of "
-    "the test rows, mean and standard deviation over seeds. Share of pairs with a "
-    "weight: of all pairs of columns, those that a component of order 2 gives a weight "
-    "other than 0."
+    "One setting of a SPAM is varied, the others stay as the line says. A seed draws "
+    "the split as in the accuracy benchmark; scores are those of the test rows, mean "
+    "and standard deviation over seeds. Share of pairs with a weight: of all pairs of "
+    "columns, those that a component of order 2 gives a weight other than 0."
 )
 
 
@@ -143,9 +145,8 @@ def _commands(fits: Sequence[Fit]) -> list[str]:
     """Return commands that measure these fits: one for all that share settings."""
     together: dict[tuple[str, ...], list[Fit]] = {}
     for fit in fits:
-        settings = {k: v for k, v in fit["parameters"].items() if k != _axis(fit)}
-        shared = [shlex.quote(f"{k}={v}") for k, v in settings.items()]
-        together.setdefault((fit["table"], fit["model"], *shared), []).append(fit)
+        key = fit["table"], fit["model"], *map(shlex.quote, _shared(fit))
+        together.setdefault(key, []).append(fit)
     commands = []
     for (table, model, *shared), same in together.items():
         axes = [axis for axis in AXES if axis in {_axis(fit) for fit in same}]
@@ -159,6 +160,12 @@ def _commands(fits: Sequence[Fit]) -> list[str]:
 def _axis(fit: Fit) -> str:
     """Return the setting that was varied, which the label says."""
     return str(fit["label"].partition(": ")[2].partition(" = ")[0])
+
+
+def _shared(fit: Fit) -> list[str]:
+    """Return the settings that weren't varied and aren't defaults, as NAME=VALUE."""
+    varied = _axis(fit)
+    return [f"{k}={v}" for k, v in fit["parameters"].items() if k != varied]
 
 
 def summarise(fits: Sequence[Fit]) -> list[dict[str, Any]]:
@@ -179,6 +186,8 @@ def _result(fits: Sequence[Fit]) -> dict[str, Any]:
     pairs = [fit["pairs"] for fit in measured(fits) if fit["pairs"] is not None]
     return {
         **mean_and_spread(fits),
+        "label": MODELS[fits[0]["model"]].title,
+        "shared": ", ".join(_shared(fits[0])) or "defaults",
         "axis": axis,
         "value": fits[0]["parameters"][axis],
         "pairs": fmean(pairs) if pairs else None,

@@ -48,7 +48,7 @@ COLUMNS = (
     Column("ratio", "error / XGBoost's", 4),
     Column("validation", "validation", 4),
     Column("trials", "trials", 3),
-    Column("complete", "of them not pruned", 3),
+    Column("complete", "not pruned, defaults included", 3),
     Column("search_seconds", "seconds to search", 2),
     Column("seconds", "seconds to fit", 2),
     Column("note", "note"),

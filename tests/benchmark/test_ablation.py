@@ -39,7 +39,8 @@ def test_one_setting_is_varied_and_the_others_are_shared(
     assert (first["mean"], first["seconds"], first["pairs"]) == (100.5, 1.0, 0.375)
     assert first["spread"] == pytest.approx(0.5**0.5)
     assert {fit["parameters"]["max_epochs"] for fit in report.fits} == {3}
-    assert "| diabetes | rank | 1 | rmse | 100.5 |" in report.table()
+    line = "| diabetes | SPAM | max_epochs=3 | rank | 1 | rmse | 100.5 |"
+    assert line in report.table()
     # nothing is measured a second time, and another setting joins in its place
     monkeypatch.setattr(Children, "measure", None)
     again = ablation(tmp_path, ["diabetes"], ["rank"], "spam", shared, [0, 1])
