@@ -54,7 +54,10 @@ _TEXT = (
     "One setting of a SPAM is varied, the others stay as the line says. A seed draws "
     "the split as in the accuracy benchmark; scores are those of the test rows, mean "
     "and standard deviation over seeds. Share of pairs with a weight: of all pairs of "
-    "columns, those that a component of order 2 gives a weight other than 0."
+    "columns, those that a component of order 2 gives a weight other than 0. L1 acts "
+    "on the weights of all orders and not on lambda (as in the paper): a strong one "
+    "holds order 1 down, components that all classes share take its place, and there "
+    "can be more pairs again."
 )
 
 
