@@ -22,6 +22,7 @@ from spam_core.benchmark.fits import (
 )
 from spam_core.benchmark.report import Column, Report
 from spam_core.benchmark.variants import Variant, find_tables
+from spam_core.estimators.fitting import refuse_settings
 from spam_core.estimators.registry import MODELS
 
 ABLATION_TABLES = ("covertype", "newsgroups", "cub", "bike_sharing")
@@ -95,7 +96,8 @@ def ablation(
     Raises
     ------
     ValueError
-        If a table or an axis is unknown, before any work; the choices are named.
+        If a table, an axis or a setting is unknown, or the model refuses a value;
+        before any work.
     """
     names = find_tables(tables or ABLATION_TABLES)
     unknown = [axis for axis in axes or () if axis not in AXES]
@@ -113,6 +115,8 @@ def ablation(
         if not (axis == "n_knots" and model == "spam-linear")
     ]
     store = Store(folder, make_report)
+    for variant in variants:
+        refuse_settings(model, variant.parameters)
     measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
     return store.report()
 

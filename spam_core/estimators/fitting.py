@@ -113,6 +113,31 @@ def refuse_unknown_settings(
         )
 
 
+def refuse_settings(model: str, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that no table could be fitted with.
+
+    Parameters
+    ----------
+    model : str
+        Name in the registry.
+    settings : mapping
+
+    Raises
+    ------
+    ValueError
+        If the model doesn't have one, or not with such a value.
+
+    Examples
+    --------
+    >>> refuse_settings("spam", {"order": 7})
+    Traceback (most recent call last):
+    ValueError: order must be an integer in 1..4, got 7
+    """
+    known = make_model(model, "regression").get_params(deep=False)
+    refuse_unknown_settings(model, settings, known)
+    make_model(model, "regression", **settings)._check_parameters()
+
+
 def fit(
     spec: ModelSpec,
     table: Table,

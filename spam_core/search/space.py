@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spam_core.estimators import MODELS, make_model
-from spam_core.estimators.fitting import refuse_unknown_settings
+from spam_core.estimators.fitting import refuse_settings, refuse_unknown_settings
 from spam_core.models.baselines import DNN_ARCHITECTURES
 from spam_core.training.regularization import CANDIDATES
 
@@ -144,6 +144,7 @@ def label(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+_DRAWS = 20  # in which a value is to fit once
 _DROPOUTS = Choice((0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
 _RANKS = Choice((25, 50, 100, 200, 250, 400, 500, 750, 800, 1000, 1200, 1400, 1600))
 _LINEAR: Space = {
@@ -245,7 +246,8 @@ def make_space(model: str, changes: Mapping[str, Setting | Any] | None = None) -
     Raises
     ------
     ValueError
-        If the model is unknown, or has no such setting; the choices are named.
+        If the model is unknown, or has no such setting; the choices are named. If it
+        would refuse a value in every trial.
 
     Examples
     --------
@@ -260,7 +262,31 @@ def make_space(model: str, changes: Mapping[str, Setting | Any] | None = None) -
     found = dict(SPACES[model])
     for name, change in (changes or {}).items():
         found[name] = change if isinstance(change, Setting) else Choice((change,))
+    for name in changes or ():
+        _refuse_impossible(model, name, found)
     return found
+
+
+def _refuse_impossible(model: str, name: str, space: Space) -> None:
+    """Refuse a setting with a value that fits no draw of the others."""
+    rng = np.random.default_rng(0)
+    draws = [{n: s.draw(rng) for n, s in space.items()} for _ in range(_DRAWS)]
+    setting = space[name]
+    tried = [draws]
+    if isinstance(setting, Choice):
+        tried = [[{**draw, name: value} for draw in draws] for value in setting.values]
+    for candidates in tried:
+        messages = [_refusal(model, settings) for settings in candidates]
+        if all(messages):
+            raise ValueError(messages[0])
+
+
+def _refusal(model: str, settings: Mapping[str, Any]) -> str:
+    try:
+        refuse_settings(model, settings)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def parse_setting(text: str) -> Setting:

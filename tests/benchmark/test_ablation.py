@@ -75,6 +75,8 @@ def test_a_real_fit_gives_all_that_a_line_holds(
     [
         (["--axes", "depth"], "no setting 'depth' to vary; choose from order, rank"),
         (["--tables", "mnist"], "mnist"),
+        (["--set", "depth=3"], "spam has no setting 'depth'; it has"),
+        (["--set", "n_members=0"], "n_members must be"),
     ],
 )
 def test_mistakes_are_told_before_any_fit(

@@ -82,18 +82,20 @@ def test_importance_finds_the_setting_that_matters() -> None:
 
 
 def test_a_fit_that_fails_is_a_failed_trial(wine: Table, tmp_path: Path) -> None:
-    changes = {"max_depth": Choice((0, 3)), "min_samples_leaf": 4}
+    elsewhere = {"vintage": [-9]}  # no column of this table, which only the fit can see
+    changes = {"special_values": Choice((elsewhere, None)), "min_samples_leaf": 4}
     path = tmp_path / "trials.db"
     result = search(wine, "cart", n_trials=8, changes=changes, storage=path)
     failed = [trial for trial in result.trials if trial.state == "failed"]
-    assert {trial.settings["max_depth"] for trial in failed} == {0}
-    assert all("max_depth" in (trial.error or "") for trial in failed)
-    assert result.best.settings["max_depth"] == 3
+    assert len(failed) > 0
+    assert all(trial.settings["special_values"] == elsewhere for trial in failed)
+    assert all("vintage" in (trial.error or "") for trial in failed)
+    assert result.best.settings["special_values"] is None
     told: list[Trial] = []
     search(wine, "cart", n_trials=8, changes=changes, storage=path, tell=told.append)
     assert told == []  # what can't work isn't tried again
-    nothing = search(wine, "cart", n_trials=2, changes={"max_depth": 0})
-    with pytest.raises(ValueError, match=r"None of 2 trials of cart is .*depth"):
+    nothing = search(wine, "cart", n_trials=2, changes={"special_values": elsewhere})
+    with pytest.raises(ValueError, match=r"None of 2 trials of cart is .*vintage"):
         nothing.best  # noqa: B018
 
 
@@ -159,6 +161,7 @@ def test_mistakes_are_told_before_any_fit(wine: Table, monkeypatch: Any) -> None
         ({"metric": "rmse"}, "no metric of a multiclass task; choose from accuracy"),
         ({"n_trials": 0}, "at least 1, got 0"),
         ({"changes": {"depth": 3}}, "cart has no setting 'depth'; it has"),
+        ({"changes": {"max_depth": Choice((0, 3))}}, "max_depth must be an integer >="),
     ):
         with pytest.raises(ValueError, match=message):
             search(wine, "cart", **more)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,36 @@ def test_unknown_names_are_told_with_the_choices() -> None:
         make_space("gam")
     with pytest.raises(ValueError, match=r"no setting 'depth'; it has .*max_depth"):
         make_space("cart", {"depth": 3})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"order": Choice((2, 7))}, r"order must be an integer in 1\.\.4, got 7"),
+        ({"order": 7}, r"order must be an integer in 1\.\.4, got 7"),
+        ({"rank": Range(8.0, 64.0)}, "rank must be a positive integer"),
+        ({"units": "tanh"}, "units must be"),
+        ({"nonnegative": True}, "nonnegative"),  # with the spline map of all trials
+    ],
+)
+def test_values_that_fit_no_trial_are_told(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_space("spam", changes)
+
+
+def test_values_that_fit_some_trials_are_kept() -> None:
+    maps = {"feature_map": Choice(("spline", "linear")), "scaling": "minmax"}
+    space = make_space("spam", {**maps, "nonnegative": Choice((True, False))})
+    assert space["nonnegative"] == Choice((True, False))
+    # a uniform draw is never the end that the model refuses
+    make_space("xgboost", {"subsample": Range(0.0, 1.0, log=False)})
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_value_of_a_space_fits_some_trial(name: str) -> None:
+    assert make_space(name, SPACES[name]) == SPACES[name]
 
 
 def test_a_value_is_the_same_in_all_trials() -> None:
