@@ -9,7 +9,7 @@ from typing import Any
 
 from spam_core.benchmark.paper import PAPER, paper_best
 from spam_core.benchmark.report import Report, load_report, show
-from spam_core.benchmark.tables import best_of, markdown, score_text
+from spam_core.benchmark.tables import best_of, leader_of, markdown, score_text
 from spam_core.benchmark.variants import (
     REFERENCE,
     Variant,
@@ -103,11 +103,12 @@ def _accuracy(report: Report) -> str:
     head = ("", *(variant.label for variant in variants), "the paper's best SPAM")
     return _block(
         "Errors on test rows, mean ± standard deviation over the seeds of a line; what "
-        "has fewer seeds says so, and isn't to be compared closely. A seed draws the "
-        "split (70/10/20, or the official test rows) and is the model's "
-        "`random_state`. Defaults, nothing tuned to a table but the rank of 128; the "
-        "paper's numbers are tuned and on splits of its own. All models and data sets, "
-        f"with what couldn't be run and why: {_link('accuracy')}.",
+        "has fewer seeds says so, and isn't to be compared closely. Bold: the best of "
+        "those with the most seeds, unless one with fewer, two or more, has less error "
+        "on them. A seed draws the split (70/10/20, or the official test rows) and is "
+        "the model's `random_state`. Defaults, nothing tuned to a table but the rank "
+        "of 128; the paper's numbers are tuned and on splits of its own. All models "
+        f"and data sets, with what couldn't be run and why: {_link('accuracy')}.",
         markdown(head, rows),
     )
 
@@ -143,14 +144,14 @@ def _cells(
         And what is added to its number.
     """
     known = [result for result, _ in columns if result is not None]
-    best = best_of(known)
+    best, leader = best_of(known), leader_of(known)
     if best is None:
         return None, []
     most = max(len(result["seeds"]) for result in known)
     arrow = "↓" if best["better"] == "lower" else "↑"
     name = f"{best['table']}, {METRIC_NAMES[best['metric']]} {arrow}, {_seeds(most)}"
     cells = [
-        "–" if r is None else _bold(score_text(r), r is best) + more + _fewer(r, most)
+        "–" if r is None else _bold(score_text(r), r is leader) + more + _fewer(r, most)
         for r, more in columns
     ]
     return best, [name, *cells]

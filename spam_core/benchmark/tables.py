@@ -57,6 +57,26 @@ def best_of(results: Sequence[Result]) -> Result | None:
     )
 
 
+def leader_of(results: Sequence[Result]) -> Result | None:
+    """Return `best_of`, or None if one with fewer seeds has less error on those.
+
+    Means over other splits don't say who is ahead: neither is, until both have the same
+    seeds. A rival's single seed says too little to doubt it.
+
+    Examples
+    --------
+    >>> seeds = {"seeds": [0, 1, 2], "scores": [3.0, 8.0, 1.0], "better": "lower"}
+    >>> fewer = {"seeds": [0, 1], "scores": [3.0, 7.0], "better": "lower"}
+    >>> leader_of([seeds, fewer]) is None, leader_of([seeds]) is seeds
+    (True, True)
+    """
+    best = best_of(results)
+    rivals = [r for r in results if len(r["seeds"]) > 1]
+    ratios = [ratio_to(best, rival) for rival in rivals]
+    ahead = any(ratio is not None and ratio < 1 for ratio in ratios)
+    return None if ahead else best
+
+
 def score_text(result: Result) -> str:
     """Write mean and spread with as many digits as the paper has.
 
@@ -110,7 +130,7 @@ def _one_table(results: Sequence[Result]) -> str:
     metric = METRIC_NAMES[results[0]["metric"]]
     unit = f" ({info.target_unit})" if info.target_unit and metric == "RMSE" else ""
     reference = next((r for r in results if r["label"] == REFERENCE), None)
-    best = best_of(results)
+    leader = leader_of(results)
     rows, notes = [], []
     for result in results:
         ratio = ratio_to(reference, result)
@@ -118,7 +138,7 @@ def _one_table(results: Sequence[Result]) -> str:
         rows.append(
             [
                 result["label"],
-                f"**{text}**" if result is best else text,
+                f"**{text}**" if result is leader else text,
                 show(len(result["seeds"]), 1),
                 show(ratio and round(ratio, 3), 3),
                 show(result["paper"], 4),
