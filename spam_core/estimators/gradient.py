@@ -204,11 +204,12 @@ class GradientEstimator(EncodedEstimator):
             if value != "auto" and not (is_integer(value) and value >= 1):
                 raise ValueError(f"{name} must be a positive integer, got {value!r}")
         for name in ("learning_rate", "weight_decay", "l1"):
-            value = given.get(name, "auto")
+            value = given.get(name, 1.0)
+            if value == "auto" and name != "weight_decay":
+                continue
             least = "> 0" if name == "learning_rate" else ">= 0"
-            if value != "auto" and not (
-                is_number(value) and (value > 0 or (value == 0 and least == ">= 0"))
-            ):
+            fits = is_number(value) and (value > 0 or (value == 0 and least == ">= 0"))
+            if not fits:
                 raise ValueError(f"{name} must be a number {least}, got {value!r}")
         for name in ("validation_fraction", "dropout", "basis_dropout"):
             value = given.get(name, 0)

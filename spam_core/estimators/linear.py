@@ -47,7 +47,7 @@ class _Linear(GlassBoxEstimator):
         self,
         order: int = 1,
         *,
-        l1: float = 0.0,
+        l1: float | Literal["auto"] = "auto",
         l2: float | Literal["auto"] = "auto",
         n_members: int = 4,
         scaling: Scaling = "minmax",
@@ -151,7 +151,7 @@ class _Linear(GlassBoxEstimator):
             max_epochs=self.max_epochs,
             patience=self.patience,
             weight_decay=self.weight_decay,
-            l1=self.l1,
+            l1=0.0 if self.l1 == "auto" else self.l1,
         )
         result = train(
             ensemble,
@@ -180,6 +180,7 @@ class _Linear(GlassBoxEstimator):
             ranks={},
             n_members=self.n_members,
             l2=None if self.l2 == "auto" else float(self.l2),
+            l1=None if self.l1 == "auto" else float(self.l1),
             validation_fraction=self.validation_fraction,
             rescale=False,
         )
@@ -189,7 +190,6 @@ class _Linear(GlassBoxEstimator):
             batch_size=self.batch_size,
             max_epochs=self.max_epochs,
             weight_decay=self.weight_decay,
-            l1=self.l1,
         )
         return train_sparse(
             problem, settings, config, seed, self.callbacks, offset, factor
@@ -236,8 +236,9 @@ _DOCUMENTATION = """{summary}
     ----------
     order : {{1, 2}}, default=1
         2 adds all products, at full rank.
-    l1 : float, default=0.0
-        Proximal L1, by learning rate x l1 a step; makes exact zeros.
+    l1 : float or "auto"
+        Proximal L1, by learning rate x l1 a step; makes exact zeros. Auto is 0, and for
+        a sparse table 0.1 unless held-out rows speak against it.
     l2 : float or "auto"
         Quadratic penalty on the weights of standardised columns, divided by the number
         of rows. Auto compares 0.1, 1, 10, 100 and 1000 by the members' held-out
@@ -274,6 +275,8 @@ _DOCUMENTATION = """{summary}
     ----------
     l2_ : float
         The strength chosen, or given.
+    l1_ : float
+        The same, after a fit to a sparse table.
 
     Notes
     -----

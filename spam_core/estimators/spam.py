@@ -50,7 +50,7 @@ class _SPAM(GlassBoxEstimator):
         nonnegative: bool = False,
         regularization: str | Regularization = "auto",
         basis_dropout: float = 0.0,
-        l1: float = 0.0,
+        l1: float | Literal["auto"] = "auto",
         weight_decay: float = 0.0,
         learning_rate: float | Literal["auto"] = "auto",
         batch_size: int | Literal["auto"] = "auto",
@@ -215,7 +215,7 @@ class _SPAM(GlassBoxEstimator):
             max_epochs=self.max_epochs,
             patience=self.patience,
             weight_decay=self.weight_decay,
-            l1=self.l1,
+            l1=0.0 if self.l1 == "auto" else self.l1,
         )
         fitted = fit_spam(
             problem,
@@ -243,6 +243,7 @@ class _SPAM(GlassBoxEstimator):
         settings = SparseSettings(
             ranks=self._ranks(),
             n_members=self.n_members,
+            l1=None if self.l1 == "auto" else float(self.l1),
             validation_fraction=self.validation_fraction,
             shared_bases=self.shared_bases,
             basis_dropout=self.basis_dropout,
@@ -253,7 +254,6 @@ class _SPAM(GlassBoxEstimator):
             batch_size=self.batch_size,
             max_epochs=self.max_epochs,
             weight_decay=self.weight_decay,
-            l1=self.l1,
         )
         return train_sparse(
             problem, settings, config, seed, self.callbacks, offset, factor
@@ -299,12 +299,13 @@ _DOCUMENTATION = """{summary}
         Keep bases and lambda >= 0; needs the linear map and min-max scaling.
     regularization : {{"auto", "light", "rough", ...}} or Regularization
         One of ``CANDIDATES`` by name; auto compares those that suit the table by the
-        members' held-out rows. For a sparse table it compares three quadratic
-        penalties and then trains all members on all rows.
+        members' held-out rows. For a sparse table it compares quadratic penalties of
+        0.03, 0.3 and 3, and then trains all members on all rows.
     basis_dropout : float, default=0.0
         Probability that a component is left out of a step.
-    l1 : float, default=0.0
-        Proximal L1 on the bases; makes exact zeros.
+    l1 : float or "auto"
+        Proximal L1 on the bases; makes exact zeros. Auto is 0, and for a sparse table
+        0.1 unless held-out rows speak against it.
     weight_decay : float, default=0.0
         Decoupled weight decay (AdamW).
     learning_rate : float or "auto"
@@ -332,8 +333,8 @@ _DOCUMENTATION = """{summary}
 
     Attributes
     ----------
-    l2_ : float
-        After a fit to a sparse table: the quadratic penalty chosen.
+    l2_, l1_ : float
+        After a fit to a sparse table: the penalties chosen.
 
     Notes
     -----

@@ -33,7 +33,8 @@ def train_sparse(
         fitted.history,
         fitted.validation_loss,
         {
-            "l2_": fitted.l2,
+            "l2_": fitted.penalty.l2,
+            "l1_": fitted.penalty.l1,
             "column_moments_": moments,
             "training_record_": TrainingRecord(len(problem.rows), summaries),
         },

@@ -56,7 +56,7 @@ _FITTED = (
     "training_seconds_",
     "n_features_in_",
 )
-_OF_SOME = ("ccp_alpha_", "n_leaves_", "l2_")
+_OF_SOME = ("ccp_alpha_", "n_leaves_", "l2_", "l1_")
 
 
 def write_estimator(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:

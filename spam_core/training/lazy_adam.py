@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -23,15 +23,22 @@ class LazyAdam:
     ----------
     ensemble : SparseEnsemble of M members
     config : TrainingConfig
-        The learning rate is that of order 1.
-    penalty : Tensor of shape (P, M, 1), optional
+        The learning rate is that of order 1; its `l1` isn't used.
+    l2 : Tensor of shape (P, M, 1), optional
         What a weight of order 1 is multiplied by in its gradient.
+    l1 : sequence of M floats
+        Each step shrinks the weights it moves by learning rate x l1.
     """
 
     def __init__(
-        self, ensemble: SparseEnsemble, config: TrainingConfig, penalty: Tensor | None
+        self,
+        ensemble: SparseEnsemble,
+        config: TrainingConfig,
+        l2: Tensor | None,
+        l1: Sequence[float],
     ) -> None:
-        self.ensemble, self.config, self.penalty = ensemble, config, penalty
+        self.ensemble, self.config, self.l2 = ensemble, config, l2
+        self.l1 = torch.tensor(l1)[:, None] if any(l1) else None  # (M, 1)
         self.moments = {
             order: (torch.zeros_like(table), torch.zeros_like(table))
             for order, table in ensemble.tables.items()
@@ -54,11 +61,9 @@ class LazyAdam:
             speed = 1.0 if order == 1 else _BASIS_SPEED
             rate = config.learning_rate * pace * speed
             value = tables[order]
-            if self.penalty is not None:
-                penalty = self.penalty[columns] * (
-                    1.0 if order == 1 else _BASIS_PENALTY
-                )
-                gradient = gradient + value * penalty
+            if self.l2 is not None:
+                l2 = self.l2[columns] * (1.0 if order == 1 else _BASIS_PENALTY)
+                gradient = gradient + value * l2
             moments = [m.index_select(0, columns) for m in self.moments[order]]
             adamw(
                 [value],
@@ -76,8 +81,8 @@ class LazyAdam:
                 eps=EPSILON,
                 maximize=False,
             )
-            if config.l1:
-                small = (value.abs() - rate * config.l1).clamp_(min=0)
+            if self.l1 is not None:
+                small = (value.abs() - rate * self.l1).clamp_(min=0)
                 value = value.sign() * small
             self.ensemble.tables[order].index_copy_(0, columns, value)
             for moment, now in zip(self.moments[order], moments, strict=True):

@@ -31,10 +31,31 @@ from spam_core.training.loop import TrainingData
 from spam_core.training.losses import row_losses
 from spam_core.training.phases import Phases
 
-STRENGTHS = (0.03, 0.3, 3.0)
-"""Penalties on the weights of order 1 that ``l2="auto"`` compares."""
 
-_UNCOMPARED = 0.3  # taken where no row can be held out
+class Penalty(NamedTuple):
+    """What keeps weights small.
+
+    Attributes
+    ----------
+    l2 : float
+        Quadratic penalty on the weights of order 1, divided by the number of rows; a
+        hundred times that on bases.
+    l1 : float
+        Proximal: each step shrinks the weights it moves by learning rate x l1. A step
+        of Adam moves a weight by about the learning rate however small its gradient,
+        so this holds down words whose gradients have no direction, which l2 can't.
+    """
+
+    l2: float
+    l1: float
+
+
+STRENGTHS = (0.03, 0.3, 3.0)
+"""Of l2, that "auto" compares."""
+SPARSENESS = 0.1
+"""The l1 that "auto" compares with none, at the largest l2."""
+
+_UNCOMPARED = Penalty(0.3, 0.0)  # taken where no row can be held out
 _INIT_SCALE = 0.03  # small: a rare word's first weights are hardly ever moved
 _FACTORS = 2.0 ** torch.arange(-1.0, 4.0, 0.125)  # of scores, that are compared
 _LARGEST_BATCH = 128
@@ -50,9 +71,8 @@ class SparseSettings:
     ranks : dict of order >= 2 to int
         Empty for a linear model.
     n_members : int
-    l2 : float or None
-        Quadratic penalty on the weights of order 1, divided by the number of rows; a
-        hundred times that on bases. None compares `STRENGTHS`.
+    l2, l1 : float or None
+        See `Penalty`. None compares.
     validation_fraction : float
         Share of the rows held out for that.
     shared_bases, basis_dropout
@@ -64,10 +84,31 @@ class SparseSettings:
     ranks: Mapping[int, int]
     n_members: int = 8
     l2: float | None = None
+    l1: float | None = None
     validation_fraction: float = 0.125
     shared_bases: bool = True
     basis_dropout: float = 0.0
     rescale: bool = True
+
+    def penalties(self) -> list[Penalty]:
+        """Return those to compare, weakest first.
+
+        Examples
+        --------
+        >>> for penalty in SparseSettings({}).penalties():
+        ...     print(penalty)
+        Penalty(l2=0.03, l1=0.0)
+        Penalty(l2=0.3, l1=0.0)
+        Penalty(l2=3.0, l1=0.0)
+        Penalty(l2=3.0, l1=0.1)
+        >>> SparseSettings({}, l2=1.0, l1=0.0).penalties()
+        [Penalty(l2=1.0, l1=0.0)]
+        """
+        strengths = STRENGTHS if self.l2 is None else (self.l2,)
+        penalties = [Penalty(l2, self.l1 or 0.0) for l2 in strengths]
+        if self.l1 is None:
+            penalties.append(Penalty(strengths[-1], SPARSENESS))
+        return penalties
 
 
 class FittedSparse(NamedTuple):
@@ -76,7 +117,7 @@ class FittedSparse(NamedTuple):
     model: SPAM
     history: list[dict[str, float]]
     validation_loss: float
-    l2: float
+    penalty: Penalty
 
 
 def sparse_config(n_rows: int, **overrides: object) -> TrainingConfig:
@@ -127,19 +168,19 @@ def fit_sparse(
     offset, factor : float
         Undo the target's standardisation.
     """
-    strengths = STRENGTHS if settings.l2 is None else (settings.l2,)
+    penalties = settings.penalties()
     held = problem.held_out(settings.n_members, settings.validation_fraction, seed)
     compared = bool(held.any())
     n_members = settings.n_members if settings.ranks else 1
     tell = Phases(callbacks, (n_members + compared) * config.max_epochs)
-    chosen = strengths[0] if len(strengths) == 1 else _UNCOMPARED
+    chosen = penalties[0] if len(penalties) == 1 else _uncompared(settings)
     loss = math.nan
     if compared:
-        trainer = _Trainer(problem, settings, held[:, :1], strengths, config, seed)
+        trainer = _Trainer(problem, settings, held[:, :1], penalties, config, seed)
         trainer.run(tell)
         found = _calibrate(trainer)
         best = _strongest([f.loss for f in found], [f.error for f in found])
-        chosen, loss = strengths[best], found[best].loss
+        chosen, loss = penalties[best], found[best].loss
         factor *= found[best].factor
         if tell.stopped:
             model = trainer.ensemble.freeze(offset, factor).member(best)
@@ -165,6 +206,14 @@ def fit_sparse(
     return FittedSparse(model, history, loss, chosen)
 
 
+def _uncompared(settings: SparseSettings) -> Penalty:
+    """Return what is given, and for the rest what does for most tables."""
+    given = (settings.l2, settings.l1)
+    return Penalty(
+        *(b if a is None else a for a, b in zip(given, _UNCOMPARED, strict=True))
+    )
+
+
 class _Trainer:
     """One training of members side by side, each with a penalty of its own.
 
@@ -176,14 +225,14 @@ class _Trainer:
         problem: Problem,
         settings: SparseSettings,
         held: NDArray[np.bool_],
-        strengths: Sequence[float],
+        penalties: Sequence[Penalty],
         config: TrainingConfig,
         seed: int,
     ) -> None:
         assert isinstance(problem.rows, SparseRows)
         self.generator = torch.Generator().manual_seed(seed)
         self.config, self.settings = config, settings
-        members = len(strengths)
+        members = len(penalties)
         same = np.repeat(held, members, axis=1)
         self.data = problem.training_data(same, torch.device("cpu"))
         self.ensemble = SparseEnsemble(
@@ -201,7 +250,10 @@ class _Trainer:
         self.used = torch.nonzero((self.data.train > 0).any(1))[:, 0]
         self.batch_size = min(config.batch_size, len(self.used))
         self.optimizer = LazyAdam(
-            self.ensemble, config, self._penalty(problem.rows, strengths)
+            self.ensemble,
+            config,
+            l2=self._factors(problem.rows, [p.l2 for p in penalties]),
+            l1=[p.l1 for p in penalties],
         )
         self.history: list[dict[str, float]] = []
         self.seconds = 0.0
@@ -254,8 +306,8 @@ class _Trainer:
         self.optimizer.step(batch.columns, tables, gradients, pace)
         return summed.detach()
 
-    def _penalty(self, rows: SparseRows, strengths: Sequence[float]) -> Tensor | None:
-        """Return what the penalty multiplies a weight by in its gradient, (P, M, 1).
+    def _factors(self, rows: SparseRows, strengths: Sequence[float]) -> Tensor | None:
+        """Return what l2 multiplies a weight by in its gradient, (P, M, 1).
 
         A weight is changed only by batches that use its column, so the penalty of a
         whole epoch falls on those.

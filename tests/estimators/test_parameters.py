@@ -54,6 +54,8 @@ SPAM_ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"n_knots": 0}, 'n_knots must be "auto" or a positive integer, got 0'),
     ({"basis_dropout": 1.0}, "basis_dropout must be in [0, 1), got 1.0"),
     ({"l1": -0.1}, "l1 must be a number >= 0, got -0.1"),
+    ({"l1": "none"}, "l1 must be a number >= 0, got 'none'"),
+    ({"weight_decay": "auto"}, "weight_decay must be a number >= 0, got 'auto'"),
     (
         {"special_values": {"z": [-9]}},
         "special_values names columns that the table doesn't have: ['z']",

@@ -82,6 +82,7 @@ def test_it_learns_a_product() -> None:
     settings = SMALL | {"max_epochs": 30, "learning_rate": 0.03}
     model = SPAMRegressor(2, **settings).fit(X, y)
     assert model.l2_ < 3.0  # which would shrink predictions
+    assert model.l1_ == 0.0
     assert model.score(X, y) > 0.7 > SPAMRegressor(1, **settings).fit(X, y).score(X, y)
 
 
@@ -128,17 +129,43 @@ def test_penalties_make_weights_small_or_zero(
 ) -> None:
     settings = SMALL | {"max_epochs": 5}
     size, zeros = [], []
-    for more in ({}, {"l1": 0.5}):
+    for more in ({"l1": 0.0}, {"l1": 0.5}):
         model = SPAMClassifier(1, **(settings | more)).fit(table, labels)
         zeros.append(int((model.model_.member_weights[1] == 0).sum()))
     assert zeros[1] > zeros[0]
     for l2 in (0.0, 100.0):
         linear = LinearClassifier(
-            l2=l2, scaling="none", n_members=2, max_epochs=8, random_state=0
+            l2=l2, l1=0, scaling="none", n_members=2, max_epochs=8, random_state=0
         ).fit(table, labels)
-        assert linear.l2_ == l2
+        assert (linear.l2_, linear.l1_) == (l2, 0.0)
         size.append(float(linear.model_.member_weights[1].square().sum()))
     assert size[1] < 0.5 * size[0]
+
+
+@pytest.mark.parametrize("name", ["linear", "spam-linear"])
+def test_words_that_say_nothing_are_zero(name: str) -> None:
+    """Of 2,000 words eight say something: l1 makes zeros, and loses nothing."""
+    X = random_table(600, 2000)
+    y = np.asarray(X[:, :8].sum(1)).ravel() > 0.1
+    found = {}
+    for l1 in ("auto", 0.0):
+        model = make_model(name, "binary", l1=l1, random_state=0, n_members=2)
+        found[l1] = model.set_params(max_epochs=8).fit(X, y)
+    sparse_, plain = found["auto"], found[0.0]
+    assert (sparse_.l1_, plain.l1_) == (0.1, 0.0)
+    assert sparse_.validation_loss_ < plain.validation_loss_ + 0.02
+    zeros = [(m.model_.member_weights[1] == 0).double().mean() for m in found.values()]
+    assert zeros[0] > zeros[1]
+
+
+def test_without_held_out_rows_nothing_is_compared(
+    table: sp.csr_matrix, labels: np.ndarray
+) -> None:
+    settings = SMALL | {"max_epochs": 2, "validation_fraction": 0.0}
+    model = SPAMClassifier(2, **settings).fit(table, labels)
+    assert (model.l2_, model.l1_) == (0.3, 0.0)
+    model = SPAMClassifier(2, **settings, l1=0.2).fit(table, labels)
+    assert (model.l2_, model.l1_) == (0.3, 0.2)
 
 
 def test_one_factor_makes_probabilities_right(
@@ -185,6 +212,7 @@ def test_a_saved_model_is_equal(
     model = SPAMClassifier(2, **(SMALL | {"scaling": "maxabs"})).fit(table, labels)
     model.save(tmp_path / "m.spam")
     twin = load_model(tmp_path / "m.spam")
+    assert (twin.l2_, twin.l1_) == (model.l2_, model.l1_)
     expected = model.decision_function(table)
     np.testing.assert_array_equal(twin.decision_function(table), expected)
 
