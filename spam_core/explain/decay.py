@@ -28,6 +28,8 @@ class DecayFit:
         Constants; the polynomial law has no C2 (NaN).
     r2 : float
         Share of the variance of log sizes that the law explains.
+    n_fitted : int
+        Values it was fitted to, the largest: it says nothing about those after.
     """
 
     law: Literal["exponential", "polynomial"]
@@ -35,6 +37,7 @@ class DecayFit:
     c2: float
     gamma: float
     r2: float
+    n_fitted: int
 
     def __call__(self, j: NDArray[np.float64]) -> Floats:
         """Size of the j-th value, j counted from 1."""
@@ -96,10 +99,20 @@ def fit_decay(sizes: NDArray[np.float64]) -> tuple[DecayFit, DecayFit]:
     slope, intercept, error = line(j**best)
     total = float(((logs - logs.mean()) ** 2).sum()) or 1.0
     exponential = DecayFit(
-        "exponential", math.exp(intercept), -slope, float(best), 1 - error / total
+        "exponential",
+        math.exp(intercept),
+        -slope,
+        float(best),
+        1 - error / total,
+        len(kept),
     )
     slope, intercept, error = line(np.log(j))
     polynomial = DecayFit(
-        "polynomial", math.exp(intercept), math.nan, -slope - 1, 1 - error / total
+        "polynomial",
+        math.exp(intercept),
+        math.nan,
+        -slope - 1,
+        1 - error / total,
+        len(kept),
     )
     return exponential, polynomial

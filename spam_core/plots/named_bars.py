@@ -50,6 +50,7 @@ def named_bars(
         marker={"color": theme.NEGATIVE if colours is None else list(colours)},
         text=texts,
         textposition="auto",
+        textangle=0,  # beside a short bar, not upright in it
         cliponaxis=False,
         hovertemplate=f"{hover}<extra></extra>",
         meta={"columns": dict(columns)},

@@ -149,6 +149,7 @@ def most_confused(pairs: pd.DataFrame, *, title: str | None = None) -> go.Figure
             for count, share in zip(pairs["rows"], pairs["share"], strict=True)
         ],
         textposition="auto",
+        textangle=0,  # beside a short bar, not upright in it
         cliponaxis=False,
         hovertemplate="%{y}: %{x:,} rows, %{customdata[2]:.1%} of the actual class"
         "<extra></extra>",

@@ -48,8 +48,8 @@ def spectrum(
     output : int, default=0
         Position of the output, for several classes that of the class.
     fits : bool, default=True
-        Draw both decay laws with their constants and R2. They are left out where
-        there are fewer than three values to fit.
+        Draw both decay laws with their constants and R2, as far as they were fitted.
+        They are left out where there are fewer than three values to fit.
     scale : str, optional
         Name of the scale of the scores: values in the data metric have its unit.
     title : str, optional
@@ -98,8 +98,8 @@ def spectrum(
     for law in laws:
         colour, dash = _LAWS[law.law]
         figure.add_scatter(
-            x=j.astype(int).tolist(),
-            y=law(j).tolist(),
+            x=j[: law.n_fitted].astype(int).tolist(),
+            y=law(j[: law.n_fitted]).tolist(),
             mode="lines",
             name=_formula(law),
             line={"color": colour, "dash": dash},
@@ -127,6 +127,8 @@ def spectrum(
     if n and n < len(sizes):
         hidden = len(sizes) - n
         note += f"; {hidden} {'is' if hidden == 1 else 'are'} negligible and not drawn"
+    if laws and laws[0].n_fitted < n:
+        note += f"; laws are fitted to the {laws[0].n_fitted} largest"
     text = f"Sizes of {n} values of order {spectrum.order}, {noun} ({of}): "
     if n:
         first, last = (theme.number(float(v), True) for v in (values[0], values[-1]))

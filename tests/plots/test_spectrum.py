@@ -41,13 +41,13 @@ def test_both_laws_are_drawn_with_constants_and_r2() -> None:
     figure = plots.spectrum(value)
     lines = {t.name.split()[0]: t for t in figure.data if t.name and "law" in t.name}
     assert list(lines) == ["exponential", "polynomial"]  # the better one first
-    assert_allclose(lines["exponential"].y, sizes, rtol=1e-9)
-    assert lines["exponential"].x == tuple(range(1, 13))
+    assert_allclose(lines["exponential"].y, sizes[:11], rtol=1e-9)
+    assert lines["exponential"].x == tuple(range(1, 12))  # the 12th has no energy
     assert lines["exponential"].name == (
         "exponential law: 5 · exp(−0.4 · j^1), R² 1.000"
     )
     law = next(fit for fit in value.fits() if fit.law == "polynomial")
-    assert_allclose(lines["polynomial"].y, law(np.arange(1.0, 13)))
+    assert_allclose(lines["polynomial"].y, law(np.arange(1.0, 12)))
     assert f"R² {law.r2:.3f}" in lines["polynomial"].name
     assert (
         f"· j^(−{law.gamma + 1:.3g}), γ = {law.gamma:.3g}" in lines["polynomial"].name
@@ -98,6 +98,16 @@ def test_a_law_that_overshoots_does_not_squeeze_the_values() -> None:
     assert np.log10(5 * np.exp(-0.4)) < high < 2
     assert figure.layout.yaxis.tickvals == tuple(10.0**k for k in range(-10, 2, 2))
     assert figure.layout.yaxis.ticktext[0] == "10<sup>−10</sup>"
+
+
+def test_laws_end_where_their_fit_ends() -> None:
+    """What holds the last 0.01 % of the energy decides nothing, and isn't claimed."""
+    value = of(exponential(60))
+    figure = plots.spectrum(value)
+    assert [len(figure.data[k].x) for k in (1, 2)] == [12, 12]
+    assert value.fits()[0].n_fitted == 12
+    assert "laws are fitted to the 12 largest" in str(figure.layout)
+    assert "laws are fitted" not in str(plots.spectrum(of([3.0, -1.0, 0.1])).layout)
 
 
 def test_energy_that_falls_back_is_not_counted_before_it_stays() -> None:
