@@ -167,6 +167,7 @@ def trials(result: SearchResult, unit: str, key: str) -> None:
         shown,
         hide_index=True,
         key=key,
+        placeholder=widgets.NOTHING,
         column_config={
             str(name): st.column_config.NumberColumn(format="%.4g")
             for name in shown.select_dtypes("float")

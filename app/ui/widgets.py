@@ -20,6 +20,7 @@ _CHART_CONFIG = {
     "toImageButtonOptions": {"format": "svg"},
     "modeBarButtonsToRemove": ["lasso2d", "select2d"],
 }
+NOTHING = "–"  # a cell without a value; Streamlit would write None
 _USUAL = 7  # lines of an explanation, as in the paper's study
 _BIG_TABLE = 2000  # rows beyond which a table is sent only when it is opened
 
@@ -137,10 +138,11 @@ def chart(figure: go.Figure, key: str, **settings: Any) -> Any:
     frame = plots.table(figure)
     with st.expander("The same numbers as a table"):
         if len(frame) <= _BIG_TABLE:
-            st.dataframe(readable(frame), hide_index=True, alt=f"Table: {alt}")
+            part, alt = frame, f"Table: {alt}"
         else:
             st.write(f"{len(frame):,} rows")
-            st.dataframe(readable(frame.head(_BIG_TABLE)), hide_index=True, alt=alt)
+            part = frame.head(_BIG_TABLE)
+        st.dataframe(readable(part), hide_index=True, placeholder=NOTHING, alt=alt)
     return shown
 
 
@@ -238,7 +240,10 @@ def preview(table: Table, rows: int = 20) -> None:
     """Show the first rows of a table, the target first."""
     frame = pd.concat([table.y.head(rows), table.X.head(rows)], axis=1)
     st.dataframe(
-        readable(frame), hide_index=True, alt=f"The first rows of {table.name}"
+        readable(frame),
+        hide_index=True,
+        placeholder="missing",
+        alt=f"The first rows of {table.name}",
     )
 
 

@@ -109,6 +109,7 @@ st.markdown(comparing.verdict(shown, glass_name, subject))
 st.dataframe(
     comparing.readable(shown),
     hide_index=True,
+    placeholder=widgets.NOTHING,
     column_config={
         MEASURES[measure].label: st.column_config.NumberColumn(
             format=comparing.FORMATS.get(measure, "%.2f"),
