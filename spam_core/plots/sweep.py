@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import plotly.graph_objects as go
@@ -33,9 +35,9 @@ def sweep(
     setting, metric : str
         What they are called.
     spreads : sequence of float or None, optional
-        Standard deviations over seeds, drawn as bars.
+        Standard deviations over seeds, drawn as bars; None or NaN: not known.
     pairs : sequence of float or None, optional
-        Share of pairs with a weight, 0 to 1, in a second panel.
+        Share of pairs with a weight, 0 to 1, in a second panel; None or NaN: not known.
     chosen : object, optional
         Value that is the default; its point is marked.
     title : str, optional
@@ -63,12 +65,12 @@ def sweep(
             )
     if not len(values):
         raise ValueError("there are no values to draw")
-    known = [pair is not None for pair in pairs]
-    rows = 2 if any(known) else 1
+    shares, deviations = _known(pairs), _known(spreads)
+    rows = 2 if any(share is not None for share in shares) else 1
     heights = [0.62, 0.38][:rows]
     figure = make_subplots(rows, 1, shared_xaxes=True, row_heights=heights)
     x = [theme.literal(f"{value:g}") for value in values]
-    bars = [0.0 if spread is None else float(spread) for spread in spreads]
+    bars = [deviation or 0.0 for deviation in deviations]
     figure.add_scatter(
         x=x,
         y=[float(mean) for mean in means],
@@ -90,7 +92,7 @@ def sweep(
     if rows == 2:
         figure.add_bar(
             x=x,
-            y=[None if pair is None else float(pair) for pair in pairs],
+            y=shares,
             marker={"color": theme.NEUTRAL},
             hovertemplate="pairs with a weight: %{y:.1%}<extra></extra>",
             showlegend=False,
@@ -105,14 +107,22 @@ def sweep(
     figure.update_xaxes(title=theme.literal(setting), row=rows, col=1)
     said = "; ".join(
         f"{value:g}: {theme.number(float(mean))}"
-        + (f", {pairs[k]:.0%} of pairs" if rows == 2 and known[k] else "")
-        for k, (value, mean) in enumerate(zip(values, means, strict=True))
+        + ("" if share is None else f", {share:.0%} of pairs")
+        for value, mean, share in zip_longest(values, means, shares)
     )
-    note = "the diamond is the default; bars are standard deviations over seeds"
+    notes = {
+        "the diamond is the default": any(value == chosen for value in values),
+        "bars are standard deviations over seeds": any(bars),
+    }
     return theme.finish(
         figure,
         title=theme.literal(f"{metric} by {setting}" if title is None else title),
         alt=f"{metric} by {setting}. {said}.",
-        note=note if any(bars) else note.partition(";")[0],
+        note="; ".join(note for note, holds in notes.items() if holds),
         height=300 + 130 * (rows - 1),
     )
+
+
+def _known(numbers: Sequence[float | None]) -> list[float | None]:
+    """Return None for what isn't known, which data frames write as NaN."""
+    return [None if n is None or math.isnan(n) else float(n) for n in numbers]

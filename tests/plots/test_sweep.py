@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ def test_a_setting_is_drawn_evenly_with_the_default_marked() -> None:
         setting="rank",
         metric="RMSE",
         spreads=[0.1, None, 0.0],
-        pairs=[None, 0.5, 1.0],
+        pairs=[math.nan, 0.5, 1.0],  # as a data frame has it
         chosen=4,
     )
     line, bars = figure.data
@@ -26,8 +27,20 @@ def test_a_setting_is_drawn_evenly_with_the_default_marked() -> None:
     assert bars.y == (None, 0.5, 1.0)
     assert figure.layout.xaxis.type == figure.layout.xaxis2.type == "category"
     assert figure.layout.xaxis2.title.text == "rank"
-    assert "4: 0.5, 50% of pairs; 128: 0.4" in plots.alt_text(figure)
+    assert "1: 0.6; 4: 0.5, 50% of pairs; 128: 0.4" in plots.alt_text(figure)
+    note = "the diamond is the default; bars are standard deviations over seeds"
+    assert note in str(figure.layout)
     assert plots.table(figure)["RMSE"].tolist() == [0.6, 0.5, 0.4]
+
+
+def test_what_is_not_known_is_not_spoken_of() -> None:
+    unknown = [math.nan, None]
+    figure = plots.sweep(
+        [1, 2], [0.6, 0.5], setting="a", metric="b", spreads=unknown, pairs=unknown
+    )
+    assert len(figure.data) == 1
+    assert plots.alt_text(figure) == "b by a. 1: 0.6; 2: 0.5."
+    assert not any(word in str(figure.layout) for word in ("diamond", "deviations"))
 
 
 def test_without_shares_there_is_one_panel() -> None:
