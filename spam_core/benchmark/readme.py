@@ -25,10 +25,11 @@ END = "<!-- benchmarks: end -->"
 Result = Mapping[str, Any]
 
 _MODELS = ("spam", "spam-3", "linear", "ebm-2", "nam", "xgboost", "dnn-1")
-# what stands in a model's column where that isn't measured, and what is added there
+# what stands in a model's column where that isn't measured, the first that is, and what
+# is added there
 _INSTEAD = {
-    "spam": ("spam-linear", " (linear map)"),
-    "spam-3": ("spam-3-wide", " (rank 128)"),
+    "spam": {"spam-linear": " (linear map)"},
+    "spam-3": {"spam-3-wide": " (rank 128)", "spam-linear-3": " (linear map)"},
 }
 _RATES = ("SPAM-Linear, order 2", "SPAM (spline), order 2", "NAM", "DNN")
 
@@ -174,12 +175,12 @@ def _in_column(
     found: Mapping[tuple[str, str], Result], table: str, variant: Variant
 ) -> tuple[Result | None, str]:
     """Return what stands in a model's column, and what is added to it."""
-    result = found.get((table, variant.label))
-    if result is None and variant.key in _INSTEAD:
-        key, more = _INSTEAD[variant.key]
-        (other,) = find_variants([key])
-        return found.get((table, other.label)), more
-    return result, ""
+    for key, more in {variant.key: "", **_INSTEAD.get(variant.key, {})}.items():
+        (one,) = find_variants([key])
+        result = found.get((table, one.label))
+        if result is not None:
+            return result, more
+    return None, ""
 
 
 def _speed(report: Report) -> str:
