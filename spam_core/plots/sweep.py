@@ -37,7 +37,7 @@ def sweep(
     spreads : sequence of float or None, optional
         Standard deviations over seeds, drawn as bars; None or NaN: not known.
     pairs : sequence of float or None, optional
-        Share of pairs with a weight, 0 to 1, in a second panel; None or NaN: not known.
+        Share of pairs with a weight, 0 to 1, in a second panel; None or NaN: a dash.
     chosen : object, optional
         Value that is the default; its point is marked.
     title : str, optional
@@ -99,6 +99,20 @@ def sweep(
             row=2,
             col=1,
         )
+        # no bar would say that there are none
+        unknown = [x[k] for k, share in enumerate(shares) if share is None]
+        if unknown:
+            figure.add_scatter(
+                x=unknown,
+                y=[0.0] * len(unknown),
+                mode="text",
+                text="–",
+                textposition="top center",
+                hovertemplate="pairs with a weight: not counted<extra></extra>",
+                showlegend=False,
+                row=2,
+                col=1,
+            )
         figure.update_yaxes(
             title="pairs with<br>a weight", range=[0, 1.03], tickformat=".0%", row=2
         )
@@ -113,11 +127,13 @@ def sweep(
     notes = {
         "the diamond is the default": any(value == chosen for value in values),
         "bars are standard deviations over seeds": any(bars),
+        "–: not counted": rows == 2 and None in shares,
     }
+    title = f"{metric} by {setting}" if title is None else title
     return theme.finish(
         figure,
-        title=theme.literal(f"{metric} by {setting}" if title is None else title),
-        alt=f"{metric} by {setting}. {said}.",
+        title=theme.literal(title),
+        alt=f"{title}. {said}.",
         note="; ".join(note for note, holds in notes.items() if holds),
         height=300 + 130 * (rows - 1),
     )
