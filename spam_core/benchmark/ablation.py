@@ -117,7 +117,8 @@ def ablation(
     store = Store(folder, make_report)
     for variant in variants:
         refuse_settings(model, variant.parameters)
-    measure_fits(wanted(names, variants, seeds), plan or Plan(), store, tell)
+    fits = [{**fit, "pairs": None} for fit in wanted(names, variants, seeds)]
+    measure_fits(fits, plan or Plan(), store, tell)
     return store.report()
 
 

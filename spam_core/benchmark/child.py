@@ -42,6 +42,8 @@ class Job:
         Epoch to stop training after, as a user might.
     spectrum : bool
         Whether to sum up the spectra of a SPAM.
+    pairs : bool
+        Whether to count the pairs of columns that a SPAM gives a weight.
     """
 
     table: str
@@ -51,6 +53,7 @@ class Job:
     threads: int = 1
     stop_after: int | None = None
     spectrum: bool = False
+    pairs: bool = False
 
 
 class Children:
@@ -74,8 +77,8 @@ class Children:
         dict
             ``scores`` (metric -> number on the test rows), ``seconds`` of the fit,
             ``epochs`` (choosing the regularization included; 0 without any),
-            ``pairs`` (share of pairs of columns that a SPAM gives a weight; None of
-            other models), ``spectrum`` where it was asked for (see `spectra_of`),
+            ``pairs`` (see `pair_share`) and ``spectrum`` (see `spectra_of`) where they
+            were asked for,
             ``memory_gb`` (peak of its largest process, interpreter and table
             included); or ``note``, a sentence that says why there is nothing, and
             ``failed`` if that was an accident and no refusal of the model.
@@ -174,7 +177,7 @@ def run(job: Job) -> dict[str, Any]:
             "seconds": model.training_seconds_,
             "epochs": epochs,
             "memory_gb": peak_memory(),  # before what needs some of its own
-            "pairs": _pairs(model),
+            **(_pairs(model) if job.pairs else {}),
             **(_spectrum(model) if job.spectrum else {}),
         }
     except (ValueError, TypeError, OSError, ImportError) as error:  # as users see them
@@ -183,12 +186,10 @@ def run(job: Job) -> dict[str, Any]:
         return _failure(error)
 
 
-def _pairs(model: Any) -> float | None:
-    from spam_core.models.spam import SPAM
+def _pairs(model: Any) -> dict[str, Any]:
     from spam_core.models.sparsity import pair_share
 
-    polynomial = getattr(model, "model_", None)
-    return pair_share(polynomial) if isinstance(polynomial, SPAM) else None
+    return {"pairs": pair_share(model.model_)}
 
 
 def _spectrum(model: Any) -> dict[str, Any]:

@@ -201,7 +201,8 @@ def measure_fits(
             fit["seed"],
             plan.threads,
             fit["stop_after"],
-            fit.get("spectrum", False),
+            "spectrum" in fit,
+            "pairs" in fit,
         )
         found = children.measure(job, plan.limit)
         nothing = {

@@ -125,7 +125,7 @@ def spectrum(
             f"{', '.join(others)} has no spectrum; choose from "
             f"{', '.join(v.key for v in find_variants() if is_spam(v.name))}"
         )
-    fits = [{**fit, "spectrum": True} for fit in wanted(names, variants, seeds)]
+    fits = [{**fit, "spectrum": None} for fit in wanted(names, variants, seeds)]
     store = Store(folder, make_report)
     measure_fits(fits, plan or Plan(), store, tell)
     return store.report()

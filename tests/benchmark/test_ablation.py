@@ -13,6 +13,7 @@ from spam_core.benchmark import ablation as module
 from spam_core.benchmark.ablation import AXES, ablation
 from spam_core.benchmark.child import Children, Job, run
 from spam_core.cli import main
+from spam_core.models import sparsity
 from spam_core.models.spam import SPAM
 from spam_core.models.sparsity import pair_share
 
@@ -112,7 +113,11 @@ def brute(model: SPAM) -> float:
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.7, 0.95, 1.0])
-def test_the_share_of_pairs_is_that_of_a_count(zeros: float) -> None:
+@pytest.mark.parametrize("block", [1, 12, 4_000_000])
+def test_the_share_of_pairs_is_that_of_a_count(
+    zeros: float, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sparsity, "_BLOCK", block)
     table = load_dataset("diabetes")
     model = SPAMRegressor(2, 3, n_members=2, max_epochs=1, random_state=0)
     model.fit(table.X.head(80), table.y.head(80))
@@ -125,6 +130,17 @@ def test_the_share_of_pairs_is_that_of_a_count(zeros: float) -> None:
     weights[(drawn < zeros)[owner]] = 0.0
     polynomial.member_lam[2][0, :, 0] = 0.0
     assert pair_share(polynomial) == pytest.approx(brute(polynomial))
+
+
+def test_many_components_and_columns_are_counted() -> None:
+    """More components than a word has bits, and each column a group of its own."""
+    drawn = torch.rand(150, 300, generator=torch.Generator().manual_seed(0)) < 0.02
+    bases = drawn.double()
+    model = SPAM.from_factors(
+        torch.zeros(1), torch.zeros(1, 300), {2: (torch.ones(1, 150), bases)}
+    )
+    meet = (bases.T @ bases > 0).sum() - (bases.sum(0) > 0).sum()
+    assert pair_share(model) == pytest.approx(float(meet) / (300 * 299))
 
 
 def test_no_pairs_without_order_two_or_a_second_column() -> None:
