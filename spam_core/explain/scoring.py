@@ -52,8 +52,13 @@ class Scorer(ABC):
         return self._score(cells)
 
     def score_rows(self, rows: Rows) -> Floats:
-        """Scores of rows that the user gave."""
-        return self.score(rows.cells)
+        """Scores of rows that the user gave, each as if it were alone.
+
+        In a batch a network rounds the last bit of a row's score by what else is in it.
+        """
+        cells = rows.cells
+        each = [self.score(cells[r : r + 1]) for r in range(len(cells))]
+        return np.concatenate(each) if each else self.score(cells)
 
     @abstractmethod
     def read(self, X: Any, what: str) -> Rows:
