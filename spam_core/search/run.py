@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -134,14 +135,15 @@ def search(
         objective = partial(_objective, table, model, space, metric, seed, stop)
         while not stop():
             with _planning(file):
-                waiting, running = _plan(study, space, n_trials, seed, shared)
-            if not waiting and not running:
-                break
-            if not waiting:
+                trial, others = _take(study, space, n_trials, seed, shared)
+            if trial is not None:
+                done = _run(study, trial, objective)
+                if not is_lost(done):
+                    tell(Trial.of(done, space))
+            elif others:
                 time.sleep(_WAIT_SECONDS)
-                continue
-            told = partial(_tell, tell, space)
-            study.optimize(objective, 1, callbacks=[told], catch=(Exception,))
+            else:
+                break
         return SearchResult(
             model, table.name, metric, read_trials(study, space), _importance(study)
         )
@@ -215,10 +217,14 @@ def _planning(storage: Path | None) -> AbstractContextManager[None]:
     return nullcontext() if storage is None else alone(storage)
 
 
-def _plan(
+def _take(
     study: optuna.Study, space: Space, n_trials: int, seed: int, shared: bool = True
-) -> tuple[int, int]:
-    """Queue the first draw that nobody has or does; return how many wait and run."""
+) -> tuple[optuna.Trial | None, bool]:
+    """Take the first draw that nobody has or does; or return whether others are at one.
+
+    Only one process at a time may be here: of two that ask Optuna at the same time
+    for a trial that waits, SQLite gives it to both.
+    """
     import optuna
 
     optuna.storages.fail_stale_trials(study)
@@ -233,15 +239,64 @@ def _plan(
     for trial in study.get_trials(deepcopy=False):
         if "draw" in trial.user_attrs and not is_lost(trial):
             held[trial.user_attrs["draw"]] = trial.state
-    # one at a time: what is queued is tried, also by a search that is to be shorter
-    draw = next((k for k in range(n_trials) if k not in held), None)
-    if draw is not None:
+    draws = range(n_trials)
+    draw = next((k for k in draws if held.get(k, state.WAITING) == state.WAITING), None)
+    if draw is None:
+        return None, any(held[k] == state.RUNNING for k in draws)
+    if draw not in held:
         rng = np.random.default_rng([seed, draw])
         drawn = {name: s.stored(s.draw(rng)) for name, s in space.items()}
         study.enqueue_trial(drawn, user_attrs={"draw": draw})
-        held[draw] = state.WAITING
-    found = [held[draw] for draw in held if draw < n_trials]
-    return found.count(state.WAITING), found.count(state.RUNNING)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Heartbeat of storage")  # _alive sees to it
+        return study.ask(), True
+
+
+def _run(
+    study: optuna.Study,
+    trial: optuna.Trial,
+    objective: Callable[[optuna.Trial], float],
+) -> optuna.trial.FrozenTrial:
+    """Try what was drawn, and keep what came of it."""
+    import optuna
+
+    value, state = None, optuna.trial.TrialState.FAIL
+    try:
+        with _alive(trial):
+            value = objective(trial)
+        state = optuna.trial.TrialState.COMPLETE
+    except optuna.TrialPruned:
+        state = optuna.trial.TrialState.PRUNED
+    except Exception:
+        pass
+    finally:
+        # another process has ended it if this one was asleep and was taken for dead
+        done = study.tell(trial, value, state, skip_if_finished=True)
+    return done
+
+
+@contextmanager
+def _alive(trial: optuna.Trial) -> Iterator[None]:
+    """Tell other processes that this one is at a trial."""
+    beat = getattr(trial.storage, "record_heartbeat", None)
+    if beat is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(_HEARTBEAT):
+            beat(trial._trial_id)
+
+    beat(trial._trial_id)
+    trial.set_user_attr("begun", True)
+    thread = threading.Thread(target=go_on, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _objective(
@@ -256,13 +311,6 @@ def _objective(
     """Fit once; what goes wrong is kept with the trial."""
     import optuna
 
-    if "draw" not in trial.user_attrs:
-        # another process took the last one that waited
-        raise RuntimeError("there is nothing left to do")
-    beat = getattr(trial.storage, "record_heartbeat", None)
-    if beat is not None:
-        beat(trial._trial_id)
-    trial.set_user_attr("begun", True)
     settings = {name: setting.suggest(trial, name) for name, setting in space.items()}
     best = float("inf")
 
@@ -294,17 +342,6 @@ def _objective(
         trial.set_user_attr("seconds", time.perf_counter() - started)
     trial.set_user_attr("scores", scores)
     return scores[metric]
-
-
-def _tell(
-    tell: Callable[[Trial], None],
-    space: Space,
-    _: optuna.Study,
-    trial: optuna.trial.FrozenTrial,
-) -> None:
-    """Pass a trial on that is done, or has failed for good."""
-    if "draw" in trial.user_attrs and not is_lost(trial):
-        tell(Trial.of(trial, space))
 
 
 def _importance(study: optuna.Study) -> dict[str, float]:

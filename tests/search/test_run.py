@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optuna
 import pytest
 
 from spam_core import load_dataset
@@ -189,11 +192,9 @@ def test_a_killed_search_ends_with_as_many_trials(tmp_path: Path, capsys: Any) -
     killed.wait()
     killed.stderr.close()
     other = started(path)
-    assert other.wait(240) == 0
-    assert other.stderr is not None
-    told = other.stderr.read().count("trial ")
-    other.stderr.close()
-    assert 3 <= told <= 5
+    _, said = other.communicate(timeout=240)
+    assert other.returncode == 0, said
+    assert 3 <= said.count("trial ") <= 5
     assert main(words(path)) == 0
     assert "6 trials of spam on wine (6 complete)" in capsys.readouterr().out
 
@@ -207,9 +208,9 @@ def test_a_trial_whose_process_died_at_once_is_done_again(
     space = module.make_space("cart", CART)
     with module._quiet():
         study = module._open(wine, "cart", space, "accuracy", 0, path, True)
-        module._plan(study, space, 2, 0)
-        study._thread_local.in_optimize_loop = True  # as in a fit that is killed
-        dead = study.ask()  # it runs, and no heartbeat will ever tell that it doesn't
+        # killed before its first heartbeat: none will ever tell that it doesn't run
+        dead, _ = module._take(study, space, 2, 0)
+    assert dead is not None
     result = cart(wine, storage=path, n_trials=2)
     assert [trial.state for trial in result.trials] == ["complete", "complete"]
     assert study.trials[dead.number].state.name == "FAIL"
@@ -222,11 +223,10 @@ def test_without_others_a_trial_left_behind_is_done_again_at_once(
     space = module.make_space("cart", CART)
     with module._quiet():
         study = module._open(wine, "cart", space, "accuracy", 0, path, True)
-        module._plan(study, space, 1, 0)
-        study._thread_local.in_optimize_loop = True  # as in a fit that is killed
-        study.ask()
-        assert module._plan(study, space, 1, 0) == (0, 1)  # it may be somebody's
-        assert module._plan(study, space, 1, 0, shared=False) == (1, 0)
+        module._take(study, space, 1, 0)  # as by a process that is killed in the fit
+        assert module._take(study, space, 1, 0) == (None, True)  # it may be somebody's
+        again, _ = module._take(study, space, 1, 0, shared=False)
+        assert again is not None
     result = cart(wine, storage=path, n_trials=1, shared=False)
     assert [trial.state for trial in result.trials] == ["complete"]
 
@@ -235,17 +235,59 @@ def test_two_processes_lose_no_trial(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "trials.db"
     table = tmp_path / "trials.csv"
     both = [started(path), started(path)]
-    counts = []
-    for process in both:
-        assert process.wait(240) == 0
-        assert process.stderr is not None
-        counts.append(process.stderr.read().count("trial "))
-        process.stderr.close()
-    assert sum(counts) == 6
+    said = [process.communicate(timeout=240)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sum(text.count("trial ") for text in said) == 6, said
     assert main(words(path, "--table", str(table))) == 0
     capsys.readouterr()
     rows = np.genfromtxt(table, delimiter=",", names=True, usecols=0)
     assert sorted(rows["trial"]) == list(range(6))
+
+
+def test_a_draw_is_taken_by_one_process_only(wine: Table, tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    space = module.make_space("cart", CART)
+    start = threading.Barrier(2)
+
+    def take() -> list[int]:
+        mine = []
+        with module._planning(path):
+            study = module._open(wine, "cart", space, "accuracy", 0, path, True)
+        start.wait()
+        while True:
+            with module._planning(path):
+                trial, _ = module._take(study, space, 40, 0)
+            if trial is None:
+                return mine
+            mine.append(trial.user_attrs["draw"])
+            time.sleep(0.02)  # as a fit would, which lets the other one at the lock
+
+    with module._quiet(), ThreadPoolExecutor(2) as both:
+        taken = [future.result() for future in [both.submit(take), both.submit(take)]]
+    assert all(taken)
+    assert sorted(taken[0] + taken[1]) == list(range(40))
+
+
+def test_a_search_that_was_taken_for_dead_goes_on(
+    wine: Table, tmp_path: Path, monkeypatch: Any
+) -> None:
+    path = tmp_path / "trials.db"
+    space, fit, ended = module.make_space("cart", CART), module.fit, []
+
+    def sleep_in_the_first(*given: Any, **more: Any) -> Any:
+        if not ended:
+            study = module._open(wine, "cart", space, "accuracy", 0, path, True)
+            study.tell(0, state=optuna.trial.TrialState.FAIL)  # as another process does
+            ended.append(study)
+        return fit(*given, **more)
+
+    monkeypatch.setattr(module, "fit", sleep_in_the_first)
+    result = cart(wine, storage=path, n_trials=2)
+    assert [(t.draw, t.state) for t in result.trials] == [
+        (0, "complete"),
+        (1, "complete"),
+    ]
+    assert ended[0].trials[0].state.name == "FAIL"
 
 
 def test_ranges_given_are_kept_to(wine: Table) -> None:
