@@ -46,6 +46,12 @@ class Rows:
     frame: pd.DataFrame
     cells: Cells
 
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, rows: slice) -> Rows:
+        return Rows(self.frame.iloc[rows], self.cells[rows])
+
 
 def read_table(X: Any, what: str) -> tuple[pd.DataFrame, bool]:
     """Return a dense table as a frame, and whether it brought labels.

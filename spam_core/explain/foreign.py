@@ -107,11 +107,6 @@ class FrameScorer(Scorer):
             raise ValueError(f"{what}: {error}") from error
         return Rows(frame, Cells(numbers, codes))
 
-    def score_rows(self, rows: Rows) -> Floats:
-        """Scores of rows as the user gave them."""
-        self.n_evaluations += len(rows.frame)
-        return self._function(self._as_given(rows.frame))
-
     def varying(self, row: Cells, background: Cells) -> NDArray[np.bool_]:
         """Compare cells."""
         numbers = (row.numbers != background.numbers) & (row.codes == NUMBER)
@@ -124,6 +119,9 @@ class FrameScorer(Scorer):
             for i, name in enumerate(self.names)
         }
         return self._function(self._as_given(pd.DataFrame(columns)))
+
+    def _score_given(self, rows: Rows) -> Floats:
+        return self._function(self._as_given(rows.frame))
 
     def _column(self, i: int, numbers: Floats, codes: NDArray[np.int32]) -> Any:
         dtype: Any = self._templates[i].dtype

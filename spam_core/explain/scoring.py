@@ -56,9 +56,10 @@ class Scorer(ABC):
 
         In a batch a network rounds the last bit of a row's score by what else is in it.
         """
-        cells = rows.cells
-        each = [self.score(cells[r : r + 1]) for r in range(len(cells))]
-        return np.concatenate(each) if each else self.score(cells)
+        self.n_evaluations += len(rows)
+        return np.concatenate(
+            [self._score_given(rows[r : r + 1]) for r in range(len(rows))]
+        )
 
     @abstractmethod
     def read(self, X: Any, what: str) -> Rows:
@@ -75,6 +76,10 @@ class Scorer(ABC):
     @abstractmethod
     def _score(self, cells: Cells) -> Floats:
         """Scores of shape (n, C)."""
+
+    def _score_given(self, rows: Rows) -> Floats:
+        """Scores of shape (n, C) of rows that needn't be put together from cells."""
+        return self._score(rows.cells)
 
 
 class EncodedScorer(Scorer):
