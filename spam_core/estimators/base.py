@@ -39,6 +39,7 @@ class TabularEstimator(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     @property
@@ -51,18 +52,29 @@ class TabularEstimator(BaseEstimator):
         """Training table as a labelled frame, or as the sparse matrix it is."""
         if sp.issparse(X):
             self._check_sparse()
+            special = getattr(self, "special_values", None)
+            if special:
+                raise TypeError(
+                    "A sparse matrix has numbers only, and special_values makes levels "
+                    f"of some, got {special!r}. Pass a dense table (X.toarray())."
+                )
             check_not_empty(X.shape)
             return X if isinstance(X, NamedCSR) else sp.csr_matrix(X)
         frame = as_frame(X)[0]
         check_not_empty(frame.shape)
         return frame
 
+    def _takes_sparse(self) -> bool:
+        """Whether a sparse table can stay sparse."""
+        return False
+
     def _check_sparse(self) -> None:
         """Refuse a sparse table unless it can stay sparse."""
-        raise TypeError(
-            f"{type(self).__name__} got a sparse matrix, which it would have to make "
-            "dense. Pass a dense table (X.toarray())."
-        )
+        if not self._takes_sparse():
+            raise TypeError(
+                f"{type(self).__name__} got a sparse matrix, which it would have to "
+                "make dense. Pass a dense table (X.toarray())."
+            )
 
     def _remember_names(self, X: Any) -> None:
         _check_feature_names(self, X, reset=True)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import Encoded, TableEncoder
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.gradient import (
     GradientClassifier,
     GradientEstimator,
@@ -41,7 +42,7 @@ class ScoringDNN:
         """Weights of the network."""
         return sum(p.numel() for p in self.network.parameters())
 
-    def score(self, rows: Encoded) -> Tensor:
+    def score(self, rows: Encoded | SparseRows) -> Tensor:
         """Scores of shape (n, C); logits of several classes are centred."""
         parts = []
         for start in range(0, len(rows), _BLOCK_ROWS):
@@ -82,8 +83,12 @@ class _DNN(GradientEstimator):
         self.callbacks = callbacks
         self.random_state = random_state
 
-    def _make_encoder(self, sparse: bool) -> TableEncoder:
-        assert not sparse, "_check_sparse refuses it"
+    def _takes_sparse(self) -> bool:
+        return True
+
+    def _make_encoder(self, sparse: bool) -> TableEncoder | SparseEncoder:
+        if sparse:
+            return SparseEncoder("quantile")
         return TableEncoder(special_values=self.special_values)
 
     def _train(
@@ -118,6 +123,8 @@ class _DNN(GradientEstimator):
 
 class DNNRegressor(GradientRegressor, _DNN):
     """Regression by a fully connected ReLU network.
+
+    A sparse table stays sparse, and its zeros 0.
 
     Parameters
     ----------

@@ -89,16 +89,11 @@ class _Linear(GlassBoxEstimator):
                 f"scaling must be one of {list(SCALINGS)}, got {self.scaling!r}"
             )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._keeps_zeros()
-        return tags
-
-    def _keeps_zeros(self) -> bool:
+    def _takes_sparse(self) -> bool:
         return self.order == 1
 
     def _check_sparse(self) -> None:
-        if not self._keeps_zeros():
+        if not self._takes_sparse():
             raise TypeError(
                 f"A sparse matrix needs order=1, got order={self.order!r}: products of "
                 "its columns would be a full matrix. Or pass a dense table "

@@ -143,22 +143,17 @@ class _SPAM(GlassBoxEstimator):
                 f"Regularization, got {self.regularization!r}"
             )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._keeps_zeros()
-        return tags
-
-    def _keeps_zeros(self) -> bool:
+    def _takes_sparse(self) -> bool:
         return self.feature_map == "linear" and not self.nonnegative
 
     def _check_sparse(self) -> None:
-        if self._keeps_zeros() and self.regularization != "auto":
+        if self._takes_sparse() and self.regularization != "auto":
             raise TypeError(
                 'A sparse matrix needs regularization="auto", which chooses a '
                 "quadratic penalty; the named ones smooth shapes, got "
                 f"{self.regularization!r}. Or pass a dense table (X.toarray())."
             )
-        if not self._keeps_zeros():
+        if not self._takes_sparse():
             raise TypeError(
                 'A sparse matrix needs feature_map="linear", which keeps 0 at 0, and '
                 f"nonnegative=False; got feature_map={self.feature_map!r} and "

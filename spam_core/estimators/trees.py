@@ -20,7 +20,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from spam_core.data.encoding import NUMBER, Encoded, Feature, TableEncoder
-from spam_core.data.sparse import SparseRows
+from spam_core.data.sparse import SparseEncoder, SparseRows
 from spam_core.estimators.gradient import EncodedEstimator, is_integer, is_number
 
 Floats = NDArray[np.float64]
@@ -33,16 +33,16 @@ _NARROW = 1e-3  # a spread of which 1e-7 is no small part
 class TreeEstimator(EncodedEstimator):
     """An estimator that is trained on the matrix of `matrix_of`."""
 
-    encoder_: TableEncoder
     special_values: Any
 
-    def _make_encoder(self, sparse: bool) -> TableEncoder:
-        assert not sparse, "_check_sparse refuses it"
+    def _make_encoder(self, sparse: bool) -> TableEncoder | SparseEncoder:
+        if sparse:
+            return SparseEncoder("none")
         return TableEncoder(scaling="none", special_values=self.special_values)
 
 
 def dense_rows(rows: Encoded | SparseRows) -> Encoded:
-    """Return rows as what they are: `TreeEstimator` refuses sparse tables."""
+    """Return rows as what they are, of an estimator that refuses sparse tables."""
     assert isinstance(rows, Encoded)
     return rows
 

@@ -11,11 +11,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from spam_core.data.encoding import Encoded, Feature
+from spam_core.data.sparse import SparseRows
 from spam_core.estimators.base import ClassificationTarget, RegressionTarget
 from spam_core.estimators.gradient import Training
 from spam_core.estimators.trees import (
@@ -26,7 +28,6 @@ from spam_core.estimators.trees import (
     check_numbers,
     check_rate,
     check_share,
-    dense_rows,
     is_nominal,
     matrix_of,
     n_threads,
@@ -89,10 +90,10 @@ class BoostedTrees:
         booster.set_param({"nthread": n_threads(self.n_jobs)})
         return booster
 
-    def score(self, rows: Encoded) -> Tensor:
+    def score(self, rows: Encoded | SparseRows) -> Tensor:
         """Scores of shape (n, C); logits of several classes are centred."""
         booster = self.booster
-        matrix = to_float32(matrix_of(self.features, rows), self.units)
+        matrix = _matrix(self.features, rows, self.units)
         data = _data(self.features, matrix, self.n_jobs)
         margin = booster.predict(data, output_margin=True).astype(np.float64)
         scores = margin.reshape(len(rows), self.n_outputs)
@@ -131,6 +132,9 @@ class _XGBoost(TreeEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _takes_sparse(self) -> bool:
+        return True
+
     def _check_parameters(self) -> None:
         check_integers(self, n_estimators=1, max_depth=1)
         check_rate(self, "learning_rate")
@@ -164,9 +168,9 @@ class _XGBoost(TreeEstimator):
         }
         if problem.n_outputs > 1:
             parameters["num_class"] = problem.n_outputs
-        units = units_of(problem.features)
-        plain = matrix_of(problem.features, dense_rows(problem.rows))
-        matrix = to_float32(plain, units)
+        sparse = isinstance(problem.rows, SparseRows)
+        units = None if sparse else units_of(problem.features)
+        matrix = _matrix(problem.features, problem.rows, units)
 
         def data(rows: NDArray[np.bool_] | slice) -> Any:
             made = _data(problem.features, matrix[rows], self.n_jobs)
@@ -245,12 +249,24 @@ def _follow(
     ]
 
 
-def _data(
-    features: Sequence[Feature], matrix: NDArray[np.float32], n_jobs: int | None
+def _matrix(
+    features: Sequence[Feature], rows: Encoded | SparseRows, units: Floats | None
 ) -> Any:
+    """Numbers and codes in single precision; of sparse rows what isn't 0."""
+    if not isinstance(rows, SparseRows):
+        return to_float32(matrix_of(features, rows), units)
+    parts = (rows.values, rows.columns, rows.start)
+    numbers, columns, start = (part.numpy() for part in parts)
+    shape = len(rows), rows.n_features
+    return sp.csr_matrix((to_float32(numbers), columns, start), shape)
+
+
+def _data(features: Sequence[Feature], matrix: Any, n_jobs: int | None) -> Any:
     """Return rows as XGBoost takes them."""
     with optional_import(*NEEDS):
         import xgboost
+    if sp.issparse(matrix):  # whose zeros go where it sends what is missing
+        return xgboost.DMatrix(matrix, nthread=n_threads(n_jobs))
     return xgboost.DMatrix(
         matrix,
         feature_types=["c" if nominal else "q" for nominal in is_nominal(features)],
@@ -262,7 +278,8 @@ def _data(
 _DOCUMENTATION = """{summary}
 
     Missing values and levels that training never saw go where XGBoost sends what is
-    missing; categories are its own kind of category; special codes are numbers.
+    missing, and so do the zeros of a sparse table; categories are its own kind of
+    category; special codes are numbers.
     Sample weights are brought to a mean of 1, so that `min_child_weight` and
     `reg_lambda` mean the same whatever their scale.
 

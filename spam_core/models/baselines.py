@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding_bag
 
 from spam_core.data.encoding import NUMBER, Encoded
+from spam_core.data.sparse import SparseRows
 from spam_core.models.feature_maps import Layout
 from spam_core.models.networks import BatchedLinear
 
@@ -40,10 +42,12 @@ class DNN(nn.Module):
 
     Notes
     -----
-    Shape: Encoded of n rows to (n, M, C).
+    Shape: Encoded or SparseRows of n rows to (n, M, C). Of sparse rows only the cells
+    that aren't 0 are touched, and they are no longer centred: 0 stays 0.
     """
 
     numbered: Tensor
+    position: Tensor
     levelled: Tensor
     starts: Tensor
 
@@ -67,6 +71,9 @@ class DNN(nn.Module):
             position += layout.n_levels[i]
         self.width = position
         self.register_buffer("numbered", torch.tensor(numbered, dtype=torch.long))
+        place = torch.full((len(layout.n_cells),), -1)
+        place[numbered] = torch.arange(len(numbered))
+        self.register_buffer("position", place)
         self.register_buffer("levelled", torch.tensor(levelled, dtype=torch.long))
         self.register_buffer("starts", torch.tensor(starts, dtype=torch.long))
         sizes = [max(position, 1), *hidden, n_outputs]
@@ -94,18 +101,36 @@ class DNN(nn.Module):
             dense.scatter_(1, column, (codes >= 0).to(values.dtype))
         return dense
 
-    def forward(self, rows: Encoded) -> Tensor:
+    def _first_layer(self, rows: Encoded | SparseRows) -> Tensor:
+        """Apply the first layer to rows: (M, n, units)."""
+        layer = self.layers[0]
+        if not isinstance(rows, SparseRows):
+            first: Tensor = layer(self.inputs(rows)[None])
+            return first
+        assert isinstance(layer, BatchedLinear)
+        column = self.position[rows.columns]  # -1: it was 0 throughout training
+        values = rows.values * (column >= 0)
+        bags = column.clamp(min=0), rows.start[:-1]
+        sums = [
+            embedding_bag(
+                bags[0], weight, bags[1], mode="sum", per_sample_weights=values
+            )
+            for weight in layer.weight
+        ]
+        return torch.stack(sums) + layer.bias
+
+    def forward(self, rows: Encoded | SparseRows) -> Tensor:
         """Scores of shape (n, M, C)."""
-        hidden = self.inputs(rows)[None]
-        for layer in self.layers[:-1]:
-            hidden = layer(hidden).relu()
+        out = self._first_layer(rows)
+        for layer in self.layers[1:]:
+            hidden = out.relu()
             if self.training and self.dropout > 0:
                 keep = 1 - self.dropout
                 mask = torch.rand(
                     hidden.shape, generator=self.generator, device=hidden.device
                 )
                 hidden = hidden * (mask < keep) / keep
-        out: Tensor = self.layers[-1](hidden)
+            out = layer(hidden)
         return out.permute(1, 0, 2)
 
     def project(self) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from spam_core.data.encoding import TableEncoder
 from spam_core.estimators import cart, dnn, ebm, linear, na2m, nam, spam, xgboost_
 from spam_core.persistence.parts import (
     named,
@@ -119,8 +118,6 @@ def read_estimator(header: dict[str, Any], tensors: dict[str, Tensor]) -> Any:
         fitted["feature_names_in_"] = np.array(encoder.feature_names, dtype=object)
     fitted["encoder_"] = encoder
     if header["model"]["kind"] in TREE_KINDS:
-        if not isinstance(encoder, TableEncoder):
-            raise ValueError("trees of a sparse table")
         n_jobs = parameters.get("n_jobs")
         fitted["model_"] = read_trees(header["model"], tensors, encoder, n_jobs)
     else:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from spam_core.data.encoding import TableEncoder
+from spam_core.data.sparse import SparseEncoder
 from spam_core.estimators.cart import DecisionTree
 from spam_core.estimators.trees import is_nominal
 from spam_core.estimators.xgboost_ import BoostedTrees
@@ -63,7 +64,7 @@ def write_trees(
 def read_trees(
     header: dict[str, Any],
     tensors: dict[str, Tensor],
-    encoder: TableEncoder,
+    encoder: TableEncoder | SparseEncoder,
     n_jobs: int | None = None,
 ) -> AdditiveTables | BoostedTrees | DecisionTree:
     """Return the model that `write_trees` was given.
@@ -88,6 +89,8 @@ def read_trees(
             n_jobs,
             units,
         )
+    if not isinstance(encoder, TableEncoder):
+        raise ValueError(f"a {header['kind']} of a sparse table")
     if header["kind"] == "cart":
         ranks = tuple(arrays[f"ranks.{k}"] for k in range(int(header["columns"])))
         return DecisionTree(

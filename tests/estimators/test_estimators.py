@@ -179,9 +179,9 @@ def test_sparse_tables_are_refused_by_name(make_table: str) -> None:
 
     dense, y = np.tile(np.eye(3), (20, 1)), np.arange(60.0)
     X = getattr(sp, make_table)(dense)
+    with pytest.raises(TypeError, match=r"sparse matrix.*a dense table"):
+        make("regression").fit(X, y)
     for estimator in estimators("regression"):
-        with pytest.raises(TypeError, match=r"sparse matrix.*a dense table"):
-            estimator.fit(X, y)
         estimator.fit(dense, y)
         with pytest.raises(TypeError, match=r"sparse matrix.*a dense table"):
             estimator.predict(X)

@@ -42,7 +42,10 @@ def exceptions(estimator: Any) -> dict[str, str]:
         "a row of weight 2 is held out whole, of two equal rows one may be, so other "
         "rows decide when to stop or how much to prune"
     )
-    return {"check_sample_weight_equivalence_on_dense_data": held_out}
+    found = {"check_sample_weight_equivalence_on_dense_data": held_out}
+    if isinstance(estimator, XGBoostRegressor | XGBoostClassifier):
+        found["check_sample_weight_equivalence_on_sparse_data"] = held_out
+    return found
 
 
 @pytest.mark.filterwarnings(
