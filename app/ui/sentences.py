@@ -60,7 +60,7 @@ def negligible(order: int, size: float, column: str, largest: float, unit: str) 
     """
     return (
         f"Components of order {order} hardly matter to this model: all together "
-        f"add {beside(size, largest)}, where the largest column, "
+        f"add {beside(size, largest, unit)}, where the largest column, "
         f"{literal(column)}, adds or takes away {amount(largest, unit)} on average. "
         "Training found no use for them; what is below describes the little there is."
     )

@@ -77,15 +77,15 @@ def literal(text: object) -> str:
     return re.sub(r"\\:(?=[\w+])", "\\:\u2060", escaped)
 
 
-def beside(value: float, largest: float) -> str:
+def beside(value: float, largest: float, unit: str) -> str:
     """Write a size that stands beside a larger one, without digits of noise.
 
     Examples
     --------
-    >>> beside(0.25, 1.0), beside(4e-35, 1.0)
-    ('0.25', 'practically nothing')
+    >>> beside(0.25, 1.0, "years"), beside(4e-35, 1.0, "years")
+    ('0.25 years', 'practically nothing')
     """
-    return "practically nothing" if value < 1e-4 * largest else number(value)
+    return "practically nothing" if value < 1e-4 * largest else amount(value, unit)
 
 
 def score_text(value: float | None) -> str:

@@ -45,11 +45,12 @@ if 2 * len(pairs) < len(terms.feature_names) * (len(terms.feature_names) - 1):
         f"Blank: pairs that the model has no term for. It has {len(pairs):,} pairs."
     )
 first, second = widgets.pick_pair(pairs, event)
+unit = table.target_unit if table.task == "regression" else ""
 own = compute.size(model.path, dataset, view, class_, (first, second))
 st.markdown(
-    f"On average this pair adds or takes away {text.beside(own, best)}. The largest "
-    f"column, {text.literal(largest[0])}, by itself adds or takes away "
-    f"{text.number(best)}."
+    f"On average this pair adds or takes away {text.beside(own, best, unit)}. The "
+    f"largest column, {text.literal(largest[0])}, by itself adds or takes away "
+    f"{text.amount(best, unit)}."
 )
 figure = plots.surface(
     compute.surface(model.path, view, first, second),
