@@ -47,6 +47,21 @@ def test_main_models_stand_beside_the_papers_best(tmp_path: Path) -> None:
     assert "heloc" not in text  # nothing was measured
 
 
+def test_of_the_networks_the_best_is_shown(tmp_path: Path) -> None:
+    small, large = "DNN 128-128-64-64-64", "DNN 1024-512-512"
+    fits = [
+        a_fit(label=small, scores=lower(0.50)),
+        a_fit(label=large, scores=lower(0.45)),
+        a_fit(label=small, table="bike_sharing", scores=lower(40.0)),
+        a_fit(label=large, table="bike_sharing", scores=lower(41.0)),
+        a_fit(label="XGBoost", table="bike_sharing", note="over", scores=None),
+    ]
+    accuracy_report(fits).save(tmp_path)
+    text = section(tmp_path)
+    assert "1 seed | – | **0.4500** (1024-512-512) | 0.4865 |" in text
+    assert "1 seed | – | **40.00** | – |" in text
+
+
 def test_speed_is_a_line_a_model(tmp_path: Path) -> None:
     fits = [
         a_fit(label="EBM 3x", seconds=60.0, scores=lower(0.5), epochs=0),
