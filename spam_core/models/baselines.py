@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
 
 from spam_core.data.encoding import NUMBER, Encoded
 from spam_core.data.sparse import SparseRows
 from spam_core.models.feature_maps import Layout
+from spam_core.models.lookup import look_up_bags
 from spam_core.models.networks import BatchedLinear
 
 DNN_ARCHITECTURES: tuple[tuple[int, ...], ...] = (
@@ -110,14 +110,9 @@ class DNN(nn.Module):
         assert isinstance(layer, BatchedLinear)
         column = self.position[rows.columns]  # -1: it was 0 throughout training
         values = rows.values * (column >= 0)
-        bags = column.clamp(min=0), rows.start[:-1]
-        sums = [
-            embedding_bag(
-                bags[0], weight, bags[1], mode="sum", per_sample_weights=values
-            )
-            for weight in layer.weight
-        ]
-        return torch.stack(sums) + layer.bias
+        table = layer.weight.transpose(0, 1)
+        sums = look_up_bags(column.clamp(min=0), rows.start[:-1], values, table)
+        return sums.transpose(0, 1) + layer.bias
 
     def forward(self, rows: Encoded | SparseRows) -> Tensor:
         """Scores of shape (n, M, C)."""
