@@ -223,7 +223,7 @@ def scale(dataset: str, name: str) -> str:
     known = table(dataset)
     if known.task == "binary":
         return f"logit of {known.class_names[1]}"
-    if known.task == "regression" and known.target_unit:
+    if known.target_unit:
         return f"{name} ({known.target_unit})"
     return name
 

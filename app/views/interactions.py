@@ -45,7 +45,7 @@ if 2 * len(pairs) < len(terms.feature_names) * (len(terms.feature_names) - 1):
         f"Blank: pairs that the model has no term for. It has {len(pairs):,} pairs."
     )
 first, second = widgets.pick_pair(pairs, event)
-unit = table.target_unit if table.task == "regression" else ""
+unit = table.target_unit
 own = compute.size(model.path, dataset, view, class_, (first, second))
 st.markdown(
     f"On average this pair adds or takes away {text.beside(own, best, unit)}. The "

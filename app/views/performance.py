@@ -29,7 +29,7 @@ models = {name: found.path for name, found in trained.items()}
 report = compute.report(dataset)
 metrics = report["metrics"]
 label, meaning = text.METRICS[metrics[0]]
-unit = table.target_unit if table.task == "regression" else ""
+unit = table.target_unit
 reference = kinds.USUAL if kinds.USUAL in models else chosen
 ranking = evaluating.ranking(tuple(models.items()), dataset, reference)
 

@@ -84,7 +84,7 @@ score = model.scores[report["metrics"][0]]
 whole = float("nan") if score is None else score
 ranks, scores = analysis.cut_scores(model.path, dataset, order, metric)
 enough = analysis.enough(ranks, scores, whole, report["metrics"][0], LOSS)
-unit = table.target_unit if table.task == "regression" else ""
+unit = table.target_unit
 
 # in the data metric, whatever is shown: it has the unit of the score
 size = float(analysis.spectrum(model.path, order, "data").norms[output, -1])
