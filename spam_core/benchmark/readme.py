@@ -31,8 +31,6 @@ _INSTEAD = {
     "spam": {"spam-linear": " (linear map)"},
     "spam-3": {"spam-3-wide": " (rank 128)", "spam-linear-3": " (linear map)"},
 }
-# the best of what stands there, as in the paper
-_LARGER = {"dnn-2": " (1024-512-512)", "dnn-3": " (2048-1024)"}
 _RATES = ("SPAM-Linear, order 2", "SPAM (spline), order 2", "NAM", "DNN")
 
 
@@ -178,18 +176,25 @@ def _in_column(
     found: Mapping[tuple[str, str], Result], table: str, variant: Variant
 ) -> tuple[Result | None, str]:
     """Return what stands in a model's column, and what is added to it."""
-    is_network = variant.key == "dnn-1"
-    others = _LARGER if is_network else _INSTEAD.get(variant.key, {})
-    known = []
-    for key, more in {variant.key: "", **others}.items():
+    if variant.name == "dnn":
+        return _best_network(found, table, variant.label)
+    for key, more in {variant.key: "", **_INSTEAD.get(variant.key, {})}.items():
         (one,) = find_variants([key])
         result = found.get((table, one.label))
         if result is not None:
-            known.append((result, more))
-    if not known:
-        return None, ""
-    best = best_of([result for result, _ in known]) if is_network else None
-    return next((one for one in known if one[0] is best), known[0])
+            return result, more
+    return None, ""
+
+
+def _best_network(
+    found: Mapping[tuple[str, str], Result], table: str, heading: str
+) -> tuple[Result | None, str]:
+    """Return the best of the networks, as the paper does, and which it is."""
+    labels = [variant.label for variant in find_variants() if variant.name == "dnn"]
+    best = best_of([found[table, label] for label in labels if (table, label) in found])
+    if best is None or best["label"] == heading:
+        return best, ""
+    return best, f" ({best['label'].removeprefix('DNN ')})"
 
 
 def _speed(report: Report) -> str:
