@@ -268,7 +268,7 @@ def _run(
     except optuna.TrialPruned:
         state = optuna.trial.TrialState.PRUNED
     except Exception:
-        pass
+        pass  # the objective has kept with the trial what it was
     finally:
         # another process has ended it if this one was asleep and was taken for dead
         done = study.tell(trial, value, state, skip_if_finished=True)
